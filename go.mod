@@ -1,0 +1,10 @@
+module github.com/brontosig/brontosig
+
+go 1.26.0
+
+require (
+	github.com/btcsuite/btcd/btcec/v2 v2.5.0 // indirect
+	github.com/coder/websocket v1.8.15 // indirect
+	github.com/decred/dcrd/dcrec/secp256k1/v4 v4.4.1 // indirect
+	golang.org/x/crypto v0.59.0 // indirect
+)
