@@ -1,0 +1,64 @@
+package musig2
+
+// RandSize is the length of the optional randomness of DeterministicSign.
+const RandSize = 32
+
+// DeterministicSign makes the public nonce and the partial signature of the
+// signer that comes last, without a state to keep (DeterministicSign of
+// BIP-327). aggOtherNonce is the aggregate of the public nonces of all other
+// signers. rand is optional randomness that protects against faults; nil leaves
+// it out. Signing twice with the same input gives the same result, so nothing
+// needs to be remembered.
+//
+// The errors are ErrNoSecretKey, ErrWiped, ErrSelfVerify and an
+// InvalidContributionError for aggOtherNonce.
+func (c *Context) DeterministicSign(aggOtherNonce [PubNonceSize]byte, message []byte,
+	rand *[RandSize]byte) ([PubNonceSize]byte, PartialSignature, error) {
+
+	key, err := c.signingKey()
+	if err != nil {
+		return [PubNonceSize]byte{}, PartialSignature{}, err
+	}
+	other, err := parsePubNonce(&aggOtherNonce)
+	if err != nil {
+		return [PubNonceSize]byte{}, PartialSignature{}, blame(NoSigner, ContributionAggOtherNonce, err.Error())
+	}
+	seed := key.Key.Bytes()
+	defer clear(seed[:])
+	if rand != nil {
+		mask := taggedHash(tagNonceAux, rand[:])
+		for i := range seed {
+			seed[i] ^= mask[i]
+		}
+		clear(mask[:])
+	}
+	h := newTagged(tagDetNonce)
+	h.Write(seed[:])
+	h.Write(aggOtherNonce[:])
+	h.Write(c.agg.xOnly[:])
+	h.Write(putUint64(len(message)))
+	h.Write(message)
+	defer wipeHash(h)
+
+	var nonces Nonces
+	if err := nonces.derive(h, c.agg.encoded[c.signer]); err != nil {
+		return [PubNonceSize]byte{}, PartialSignature{}, err
+	}
+	secret, err := nonces.take()
+	if err != nil {
+		return [PubNonceSize]byte{}, PartialSignature{}, err
+	}
+	defer secret.wipe()
+	own, err := parsePubNonce(&nonces.PubNonce)
+	if err != nil {
+		return [PubNonceSize]byte{}, PartialSignature{}, fail(ErrSelfVerify, "the own public nonce is invalid: %v", err)
+	}
+	sum := sumNonces([]noncePoints{own, other})
+	encoded := sum.encode()
+	v := newSessionValues(c.agg, &encoded, &sum, message)
+	sig, err := v.signChecked(secret, &key.Key, c.signer, &own)
+	if err != nil {
+		return [PubNonceSize]byte{}, PartialSignature{}, err
+	}
+	return nonces.PubNonce, sig, nil
+}

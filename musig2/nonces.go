@@ -1,0 +1,278 @@
+package musig2
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"io"
+	"sync/atomic"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+
+	"github.com/brontosig/brontosig/internal/curve"
+)
+
+// Sizes in bytes.
+const (
+	// PubNonceSize is the length of a public nonce and of an aggregate nonce:
+	// two compressed points.
+	PubNonceSize = 2 * curve.CompressedSize
+	// SecNonceSize is the length of a secret nonce: two big-endian scalars and
+	// the compressed public key that it belongs to.
+	SecNonceSize = 2*curve.ScalarSize + PubKeySize
+)
+
+// Nonces is a signer's pair of secret and public nonce for one signature.
+type Nonces struct {
+	// PubNonce goes to the other signers.
+	PubNonce [PubNonceSize]byte
+	// SecNonce signs once. Sign and NewSession take it from here and leave
+	// zeros; a copy defeats that, so make none.
+	SecNonce [SecNonceSize]byte
+
+	// What the nonce was generated for, where that was given.
+	aggregateKey []byte
+	message      *[]byte
+
+	taken atomic.Bool
+}
+
+// Wipe makes the nonce unusable.
+func (n *Nonces) Wipe() {
+	n.taken.Store(true)
+	clear(n.SecNonce[:])
+}
+
+// NonceGenOption is an optional input of GenNonces.
+type NonceGenOption func(*nonceGenOptions)
+
+type nonceGenOptions struct {
+	rand         io.Reader
+	secretKey    *btcec.PrivateKey
+	publicKey    *btcec.PublicKey
+	aggregateKey []byte
+	message      *[]byte
+	extraInput   []byte
+}
+
+// WithCustomRand replaces the system's source of randomness, for tests. 32
+// bytes are read from it. A source that repeats itself gives the secret key
+// away.
+func WithCustomRand(r io.Reader) NonceGenOption {
+	return func(o *nonceGenOptions) { o.rand = r }
+}
+
+// WithPublicKey names the individual public key that the nonce is for. It is
+// needed unless WithNonceSecretKeyAux is given.
+func WithPublicKey(key *btcec.PublicKey) NonceGenOption {
+	return func(o *nonceGenOptions) { o.publicKey = key }
+}
+
+// WithNonceSecretKeyAux mixes the secret key into the nonce, a protection
+// against weak randomness.
+func WithNonceSecretKeyAux(key *btcec.PrivateKey) NonceGenOption {
+	return func(o *nonceGenOptions) { o.secretKey = key }
+}
+
+// WithNonceCombinedKeyAux mixes the x-only form of the final aggregate key into
+// the nonce and binds the nonce to it.
+func WithNonceCombinedKeyAux(xOnlyKey [XOnlyPubKeySize]byte) NonceGenOption {
+	return func(o *nonceGenOptions) { o.aggregateKey = xOnlyKey[:] }
+}
+
+// WithNonceMessageAux mixes the message, of any length, into the nonce and
+// binds the nonce to it. An empty message is not the same as none.
+func WithNonceMessageAux(message []byte) NonceGenOption {
+	return func(o *nonceGenOptions) {
+		own := append([]byte{}, message...)
+		o.message = &own
+	}
+}
+
+// WithNonceAuxInput mixes further input, of less than 2^32 bytes, into the
+// nonce.
+func WithNonceAuxInput(extraInput []byte) NonceGenOption {
+	return func(o *nonceGenOptions) { o.extraInput = extraInput }
+}
+
+// GenNonces draws a fresh nonce (NonceGen of BIP-327). It fails with ErrRandom
+// if the source of randomness does, with ErrInvalidSecretKey, with
+// ErrNonceMismatch if the secret key is not that of the public key, and with
+// ErrInvalidArgument if neither key is given.
+func GenNonces(options ...NonceGenOption) (*Nonces, error) {
+	o := nonceGenOptions{rand: rand.Reader}
+	for _, option := range options {
+		option(&o)
+	}
+	if o.secretKey != nil {
+		if err := checkSecretKey(o.secretKey); err != nil {
+			return nil, err
+		}
+		own := curve.PublicKey(o.secretKey)
+		if o.publicKey != nil && !o.publicKey.IsEqual(own) {
+			return nil, fail(ErrNonceMismatch, "the secret key is not that of the public key")
+		}
+		o.publicKey = own
+	}
+	if o.publicKey == nil {
+		return nil, fail(ErrInvalidArgument, "a nonce needs the public key it is for")
+	}
+	return o.generate()
+}
+
+// generate runs NonceGen with options that have been checked: the public key is
+// present and belongs to the secret key, if there is one.
+func (o *nonceGenOptions) generate() (*Nonces, error) {
+	var seed [32]byte
+	defer clear(seed[:])
+	if _, err := io.ReadFull(o.rand, seed[:]); err != nil {
+		return nil, fail(ErrRandom, "the source of randomness failed: %v", err)
+	}
+	if o.secretKey != nil {
+		mask := taggedHash(tagNonceAux, seed[:])
+		secret := o.secretKey.Key.Bytes()
+		for i := range seed {
+			seed[i] = mask[i] ^ secret[i]
+		}
+		clear(secret[:])
+		clear(mask[:])
+	}
+	pk := encodeKey(o.publicKey)
+	h := newTagged(tagNonce)
+	h.Write(seed[:])
+	h.Write([]byte{PubKeySize})
+	h.Write(pk[:])
+	h.Write([]byte{byte(len(o.aggregateKey))})
+	h.Write(o.aggregateKey)
+	if o.message == nil {
+		h.Write([]byte{0})
+	} else {
+		h.Write([]byte{1})
+		h.Write(putUint64(len(*o.message)))
+		h.Write(*o.message)
+	}
+	h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(o.extraInput))))
+	h.Write(o.extraInput)
+	defer wipeHash(h)
+
+	nonces := &Nonces{aggregateKey: o.aggregateKey, message: o.message}
+	if err := nonces.derive(h, pk); err != nil {
+		return nil, err
+	}
+	return nonces, nil
+}
+
+// derive fills the nonce: each secret scalar is the hash of what h has been
+// given and the scalar's number.
+func (n *Nonces) derive(h hash.Hash, pk [PubKeySize]byte) error {
+	var secret secretNonce
+	defer secret.wipe()
+	for i := range secret.k {
+		c, err := h.(hash.Cloner).Clone()
+		if err != nil {
+			return fail(ErrRandom, "the hash cannot be copied: %v", err)
+		}
+		c.Write([]byte{byte(i)})
+		var digest [sha256.Size]byte
+		c.Sum(digest[:0])
+		secret.k[i] = hashToScalar(&digest)
+		clear(digest[:])
+		wipeHash(c)
+	}
+	secret.publicKey = pk
+	if err := secret.check(); err != nil {
+		return err
+	}
+	n.PubNonce = secret.public()
+	n.SecNonce = secret.encode()
+	return nil
+}
+
+// take moves the secret half out of n. It succeeds once, whatever happens next,
+// also when two goroutines try at the same time.
+func (n *Nonces) take() (*secretNonce, error) {
+	if n.taken.Swap(true) {
+		return nil, errNonceUsed()
+	}
+	return takeSecNonce(&n.SecNonce)
+}
+
+func errNonceUsed() error {
+	return fail(ErrNonceUsed, "the nonce has been used")
+}
+
+// checkMessage compares a message with the one that the nonce is bound to.
+func (n *Nonces) checkMessage(message []byte) error {
+	if n.message != nil && !bytes.Equal(*n.message, message) {
+		return fail(ErrNonceMismatch, "the nonce was generated for another message")
+	}
+	return nil
+}
+
+// takeSecNonce moves the secret out of its encoding and leaves zeros there.
+func takeSecNonce(b *[SecNonceSize]byte) (*secretNonce, error) {
+	defer clear(b[:])
+	if *b == [SecNonceSize]byte{} {
+		return nil, errNonceUsed()
+	}
+	s := new(secretNonce)
+	for i := range s.k {
+		if overflow := s.k[i].SetByteSlice(b[i*curve.ScalarSize:][:curve.ScalarSize]); overflow {
+			s.wipe()
+			return nil, fail(ErrInvalidSecNonce, "secret nonce scalar %d is not below the group order", i+1)
+		}
+	}
+	s.publicKey = [PubKeySize]byte(b[2*curve.ScalarSize:])
+	if err := s.check(); err != nil {
+		s.wipe()
+		return nil, err
+	}
+	return s, nil
+}
+
+// secretNonce is a secret nonce in the form in which it signs.
+type secretNonce struct {
+	k         [2]curve.Scalar
+	publicKey [PubKeySize]byte
+}
+
+func (s *secretNonce) check() error {
+	for i := range s.k {
+		if s.k[i].IsZero() {
+			return fail(ErrInvalidSecNonce, "secret nonce scalar %d is 0", i+1)
+		}
+	}
+	return nil
+}
+
+func (s *secretNonce) public() (b [PubNonceSize]byte) {
+	for i := range s.k {
+		p := curve.BaseMult(&s.k[i])
+		encoded := curve.Compress(&p)
+		copy(b[i*curve.CompressedSize:], encoded[:])
+	}
+	return b
+}
+
+func (s *secretNonce) encode() (b [SecNonceSize]byte) {
+	for i := range s.k {
+		s.k[i].PutBytesUnchecked(b[i*curve.ScalarSize:])
+	}
+	copy(b[2*curve.ScalarSize:], s.publicKey[:])
+	return b
+}
+
+func (s *secretNonce) wipe() {
+	for i := range s.k {
+		s.k[i].Zero()
+	}
+}
+
+func checkSecretKey(key *btcec.PrivateKey) error {
+	if key.Key.IsZero() {
+		return fail(ErrInvalidSecretKey, "the secret key is 0")
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package musig2
+
+import "github.com/brontosig/brontosig/internal/curve"
+
+// sessionValues are the values of GetSessionValues of BIP-327 that the keys,
+// the aggregate nonce and the message determine. They are public.
+type sessionValues struct {
+	agg *keyAgg
+	b   curve.Scalar // nonce coefficient
+	e   curve.Scalar // challenge
+	r   curve.Point  // final nonce
+}
+
+// newSessionValues runs GetSessionValues, with points the parsed form of
+// aggNonce.
+func newSessionValues(agg *keyAgg, aggNonce *[PubNonceSize]byte, points *noncePoints,
+	message []byte) *sessionValues {
+
+	v := &sessionValues{agg: agg}
+	digest := taggedHash(tagNonceCoeff, aggNonce[:], agg.xOnly[:], message)
+	v.b = hashToScalar(&digest)
+	v.r = v.combine(points)
+	if curve.IsInfinity(&v.r) {
+		v.r = curve.Generator()
+	}
+	v.e = challenge(&v.r, &agg.xOnly, message)
+	return v
+}
+
+// challenge is the e of BIP-340.
+func challenge(r *curve.Point, xOnlyKey *[XOnlyPubKeySize]byte, message []byte) curve.Scalar {
+	x := curve.XOnly(r)
+	digest := taggedHash(tagChallenge, x[:], xOnlyKey[:], message)
+	return hashToScalar(&digest)
+}
+
+// combine returns R1 + b·R2.
+func (v *sessionValues) combine(points *noncePoints) curve.Point {
+	if curve.IsInfinity(&points[1]) {
+		return points[0]
+	}
+	second := curve.MultiMultNonConst(nil, curve.Term{Scalar: v.b, Point: points[1]})
+	return curve.SumNonConst(points[0], second)
+}
+
+// sign computes a partial signature (Sign of BIP-327) and wipes the nonce. key
+// is the secret key of the signer with the given index.
+func (v *sessionValues) sign(nonce *secretNonce, key *curve.Scalar, signer int) curve.Scalar {
+	defer nonce.wipe()
+	k1, k2 := nonce.k[0], nonce.k[1]
+	// Which of the values are negated depends on public points alone.
+	if !curve.HasEvenY(&v.r) {
+		k1.Negate()
+		k2.Negate()
+	}
+	var s, d curve.Scalar
+	d.Set(key)
+	if v.agg.negatesKeys() {
+		d.Negate()
+	}
+	s.Mul2(&v.e, &v.agg.coefficients[signer]).Mul(&d)
+	k2.Mul(&v.b)
+	s.Add(&k1).Add(&k2)
+	k1.Zero()
+	k2.Zero()
+	d.Zero()
+	return s
+}
+
+// verify reports whether s is the partial signature of the signer whose public
+// nonce is given (PartialSigVerifyInternal of BIP-327).
+func (v *sessionValues) verify(s *curve.Scalar, nonce *noncePoints, signer int) bool {
+	var e curve.Scalar
+	e.Mul2(&v.e, &v.agg.coefficients[signer])
+	if v.agg.negatesKeys() {
+		e.Negate()
+	}
+	effective := v.combine(nonce)
+	if !curve.HasEvenY(&v.r) && !curve.IsInfinity(&effective) {
+		effective = curve.Negate(&effective)
+	}
+	// s·G - e·a·g·P must be the effective nonce.
+	e.Negate()
+	got := curve.MultiMultNonConst(s, curve.Term{Scalar: e, Point: pointOf(v.agg.keys[signer])})
+	return curve.EqualNonConst(&got, &effective)
+}
+
+// combineSigs adds partial signatures up to a BIP-340 signature
+// (PartialSigAgg of BIP-327), which it does not verify.
+func (v *sessionValues) combineSigs(partials []curve.Scalar) (signature [SignatureSize]byte) {
+	var s curve.Scalar
+	s.Mul2(&v.e, &v.agg.tacc)
+	if !curve.HasEvenY(&v.agg.point) {
+		s.Negate()
+	}
+	for i := range partials {
+		s.Add(&partials[i])
+	}
+	x := curve.XOnly(&v.r)
+	copy(signature[:], x[:])
+	s.PutBytesUnchecked(signature[curve.XOnlySize:])
+	return signature
+}
