@@ -21,9 +21,15 @@ func VerifySignature(signature *[SignatureSize]byte, message []byte, xOnlyKey *[
 	if overflow := s.SetByteSlice(signature[curve.XOnlySize:]); overflow {
 		return false
 	}
-	// s·G - e·P must be the R with an even y that the signature names.
 	e := challenge(&r, xOnlyKey, message)
-	e.Negate()
-	got := curve.MultiMultNonConst(&s, curve.Term{Scalar: e, Point: p})
+	return schnorrHolds(&s, &e, p, r)
+}
+
+// schnorrHolds reports whether s·G = R + e·P, the equation of BIP-340. P and R
+// have an even y.
+func schnorrHolds(s, e *curve.Scalar, p, r curve.Point) bool {
+	var negated curve.Scalar
+	negated.NegateVal(e)
+	got := curve.MultiMultNonConst(s, curve.Term{Scalar: negated, Point: p})
 	return curve.EqualNonConst(&got, &r)
 }

@@ -14,7 +14,9 @@ import (
 // that had to wait for its signer's nonce, and turns out to be wrong when the
 // nonce comes, is dropped; and so is one that finish finds to be wrong.
 type collector struct {
-	agg      *keyAgg
+	agg *keyAgg
+	// message is nil until it is known, and stays so if it comes with Sign:
+	// then values hold what is needed of it.
 	message  *[]byte
 	nonces   []*pubNonce
 	partials []*partialSig
@@ -143,7 +145,7 @@ func (c *collector) combinedNonce() ([PubNonceSize]byte, error) {
 
 // ready reports whether everything is known that a signature depends on.
 func (c *collector) ready() bool {
-	return c.message != nil && c.aggNonce != nil
+	return c.requireReady() == nil
 }
 
 // requireReady says what is missing for a signature.
@@ -151,7 +153,7 @@ func (c *collector) requireReady() error {
 	if c.aggNonce == nil {
 		return &MissingError{Contribution: ContributionPubNonce, Signers: missing(c.nonces)}
 	}
-	if c.message == nil {
+	if c.message == nil && c.values == nil {
 		return fail(ErrNoMessage, "the session has no message")
 	}
 	return nil
@@ -165,16 +167,16 @@ func (c *collector) sessionValues() *sessionValues {
 	return c.values
 }
 
-// setMessage takes the message if there is none. The own copy is never changed.
+// setMessage takes the message of a collector that has its nonces, and freezes
+// them. If it has a message already, it must be the same.
 func (c *collector) setMessage(message []byte) error {
-	if c.message != nil {
-		if !bytes.Equal(*c.message, message) {
-			return fail(ErrMessageConflict, "the session has another message")
-		}
-		return nil
+	switch {
+	case c.message == nil && c.values == nil:
+		c.values = newSessionValues(c.agg, &c.aggNonce.encoded, &c.aggNonce.points, message)
+	case c.message == nil || !bytes.Equal(*c.message, message):
+		return fail(ErrMessageConflict, "the session has another message")
 	}
-	own := bytes.Clone(message)
-	c.message = &own
+	c.frozen = true
 	return nil
 }
 
@@ -230,8 +232,8 @@ func (c *collector) finish() ([SignatureSize]byte, error) {
 		}
 		scalars[i] = p.s
 	}
-	signature := c.sessionValues().combineSigs(scalars)
-	if !VerifySignature(&signature, *c.message, &c.agg.xOnly) {
+	signature, valid := c.sessionValues().combineSigs(scalars)
+	if !valid {
 		return [SignatureSize]byte{}, c.blameUnknown()
 	}
 	c.signature = &signature

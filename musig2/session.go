@@ -241,7 +241,6 @@ func (s *Session) Sign(message []byte, options ...SignOption) (PartialSignature,
 	if err != nil {
 		return PartialSignature{}, err
 	}
-	s.frozen = true
 	var public *noncePoints
 	if !o.fast {
 		public = &s.nonces[s.signer].points
@@ -265,7 +264,11 @@ func (s *Session) readyFor(message []byte) error {
 		if err := s.requireReady(); err != nil {
 			return err
 		}
-		return s.own.checkMessage(*s.message)
+		if s.message == nil {
+			// Another call of Sign brought a message of its own.
+			return errNonceUsed()
+		}
+		message = *s.message
 	}
 	if s.aggNonce == nil {
 		return s.requireReady()

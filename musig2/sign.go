@@ -171,8 +171,8 @@ func CombineSigs(combinedNonce [PubNonceSize]byte, partialSigs []PartialSignatur
 		}
 		scalars[i] = s
 	}
-	signature := v.combineSigs(scalars)
-	if !VerifySignature(&signature, message, &v.agg.xOnly) {
+	signature, valid := v.combineSigs(scalars)
+	if !valid {
 		return [SignatureSize]byte{}, fail(ErrInvalidSignature, "the combined signature does not verify")
 	}
 	return signature, nil

@@ -85,9 +85,9 @@ func (v *sessionValues) verify(s *curve.Scalar, nonce *noncePoints, signer int) 
 	return curve.EqualNonConst(&got, &effective)
 }
 
-// combineSigs adds partial signatures up to a BIP-340 signature
-// (PartialSigAgg of BIP-327), which it does not verify.
-func (v *sessionValues) combineSigs(partials []curve.Scalar) (signature [SignatureSize]byte) {
+// combineSigs adds the partial signatures of all signers up to a BIP-340
+// signature (PartialSigAgg of BIP-327), and verifies it.
+func (v *sessionValues) combineSigs(partials []curve.Scalar) (signature [SignatureSize]byte, valid bool) {
 	var s curve.Scalar
 	s.Mul2(&v.e, &v.agg.tacc)
 	if !curve.HasEvenY(&v.agg.point) {
@@ -99,5 +99,13 @@ func (v *sessionValues) combineSigs(partials []curve.Scalar) (signature [Signatu
 	x := curve.XOnly(&v.r)
 	copy(signature[:], x[:])
 	s.PutBytesUnchecked(signature[curve.XOnlySize:])
-	return signature
+	return signature, schnorrHolds(&s, &v.e, withEvenY(&v.agg.point), withEvenY(&v.r))
+}
+
+// withEvenY returns p or -p, whichever has an even y (with_even_y of BIP-327).
+func withEvenY(p *curve.Point) curve.Point {
+	if curve.HasEvenY(p) {
+		return *p
+	}
+	return curve.Negate(p)
 }
