@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/brontosig/brontosig/internal/abi"
+	"github.com/brontosig/brontosig/musig2"
+)
+
+// number is a size or limit that JavaScript needs, with its documentation.
+type number struct {
+	name  string
+	value int
+	doc   string
+}
+
+var numbers = []number{
+	{"SECRET_KEY_SIZE", musig2.SecretKeySize, "Bytes of a secret key."},
+	{"PUBLIC_KEY_SIZE", musig2.PubKeySize, "Bytes of a compressed public key."},
+	{"X_ONLY_KEY_SIZE", musig2.XOnlyPubKeySize, "Bytes of an x-only public key (BIP-340)."},
+	{"PUBLIC_NONCE_SIZE", musig2.PubNonceSize, "Bytes of a public nonce, and of an aggregate nonce (BIP-327)."},
+	{"PARTIAL_SIGNATURE_SIZE", musig2.PartialSigSize, "Bytes of a partial signature (BIP-327)."},
+	{"SIGNATURE_SIZE", musig2.SignatureSize, "Bytes of a signature (BIP-340)."},
+	{"MAX_MESSAGE_SIZE", abi.MaxMessageSize, "Bytes of the longest message that can be signed or verified."},
+	{"MAX_SIGNERS", abi.MaxSigners, "The largest number of keys, or of nonces, in one call."},
+	{"MAX_INPUT_SIZE", abi.MaxInputSize, "Bytes that all arguments of one call may have together."},
+}
+
+// writeComment writes a doc comment, with the paragraphs of text kept.
+func writeComment(out *bytes.Buffer, indent, text string) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) == 1 {
+		fmt.Fprintf(out, "%s/** %s */\n", indent, lines[0])
+		return
+	}
+	fmt.Fprintf(out, "%s/**\n", indent)
+	for _, line := range lines {
+		fmt.Fprintf(out, "%s\n", strings.TrimRight(indent+" * "+line, " "))
+	}
+	fmt.Fprintf(out, "%s */\n", indent)
+}
+
+// writeCodes writes the codes as a list, whose order gives their numbers, and
+// as a type. A comment is repeated on the member of the type, where editors
+// show it.
+func writeCodes(out *bytes.Buffer, codes []code) {
+	fmt.Fprint(out, "\n/** The kinds of error that the wasm module reports. */\nexport type CoreErrorCode =\n")
+	for i, c := range codes {
+		writeComment(out, "  ", c.doc)
+		end := ""
+		if i == len(codes)-1 {
+			end = ";"
+		}
+		fmt.Fprintf(out, "  | '%s'%s\n", c.name, end)
+	}
+	fmt.Fprint(out, "\n/** The codes in the order of their numbers at the boundary, from 1. */\n")
+	fmt.Fprint(out, "export const CORE_ERROR_CODES: readonly CoreErrorCode[] = [\n")
+	for _, c := range codes {
+		fmt.Fprintf(out, "  '%s',\n", c.name)
+	}
+	fmt.Fprint(out, "];\n")
+}
+
+func writeContributions(out *bytes.Buffer) {
+	names := make([]string, len(abi.Contributions))
+	for i, c := range abi.Contributions {
+		names[i] = fmt.Sprintf("'%s'", c)
+	}
+	fmt.Fprint(out, "\n/** What a signer, or the aggregator of nonces, contributes to a session (BIP-327). */\n")
+	fmt.Fprintf(out, "export type Contribution = %s;\n", strings.Join(names, " | "))
+	fmt.Fprint(out, "\n/** The contributions in the order of their numbers at the boundary, from 0. */\n")
+	fmt.Fprintf(out, "export const CONTRIBUTIONS: readonly Contribution[] = [\n  %s,\n];\n", strings.Join(names, ",\n  "))
+}
+
+func writeNumbers(out *bytes.Buffer) {
+	for _, n := range numbers {
+		fmt.Fprint(out, "\n")
+		writeComment(out, "", n.doc)
+		fmt.Fprintf(out, "export const %s = %d;\n", n.name, n.value)
+	}
+}
+
+func writeExports(out *bytes.Buffer, exports []export) {
+	fmt.Fprint(out, "\n/** The functions that the wasm module exports. */\nexport interface Exports {\n")
+	for _, e := range exports {
+		params := make([]string, len(e.params))
+		for i, param := range e.params {
+			params[i] = param + ": number"
+		}
+		result := "void"
+		if e.result {
+			result = "number"
+		}
+		writeComment(out, "  ", e.doc)
+		fmt.Fprintf(out, "  %s(%s): %s;\n", e.name, strings.Join(params, ", "), result)
+	}
+	fmt.Fprint(out, "}\n")
+}

@@ -1,0 +1,11 @@
+export {
+  BrontosigError,
+  InvalidContributionError,
+  type ConnectionErrorCode,
+  type Contribution,
+  type CoreErrorCode,
+  type ErrorCode,
+  type RuntimeErrorCode,
+} from './errors.js';
+export type { WasmSource } from './load.js';
+export { init, type InitOptions } from './runtime.js';

@@ -1,0 +1,198 @@
+import { BrontosigError, InvalidContributionError } from './errors.js';
+import {
+  CONTRIBUTIONS,
+  CORE_ERROR_CODES,
+  FINGERPRINT,
+  MAX_INPUT_SIZE,
+  type Exports,
+} from './generated.js';
+import { newGo } from './go-runtime.js';
+
+/** The exports that serve the boundary itself. */
+type BufferExport =
+  | 'abi_fingerprint'
+  | 'in_reserve'
+  | 'in_pointer'
+  | 'out_pointer'
+  | 'detail_pointer';
+
+/** The exports that do something for a caller. */
+export type CallName = Exclude<keyof Exports, BufferExport>;
+
+/** The parameters of such an export after the first, the length of the input. */
+export type CallArguments<K extends CallName> =
+  Parameters<Exports[K]> extends [n: number, ...rest: infer R extends number[]] ? R : never;
+
+/** The input buffer is at least this long, in bytes, so that it seldom grows. */
+const LEAST_INPUT = 1 << 17;
+
+const decoder = new TextDecoder();
+
+/**
+ * A running wasm instance.
+ *
+ * If an exception leaves the module, or its program ends, what the module
+ * returns is meaningless. The instance is then dead for good, and every call,
+ * the present one included, throws INSTANCE_LOST.
+ */
+export class Instance {
+  readonly #exports: Exports;
+  readonly #memory: WebAssembly.Memory;
+  readonly #onLost: () => void;
+  #lost: { readonly cause: unknown } | undefined;
+  #inputSize = 0;
+
+  private constructor(instance: WebAssembly.Instance, onLost: () => void) {
+    this.#exports = instance.exports as unknown as Exports;
+    this.#memory = instance.exports['mem'] as WebAssembly.Memory;
+    this.#onLost = onLost;
+  }
+
+  /**
+   * Starts a module.
+   *
+   * @param onLost - is called once, when the instance has died.
+   * @throws BrontosigError LOAD_FAILED if it does not start or belongs to
+   * another version of this package.
+   */
+  static async start(module: WebAssembly.Module, onLost: () => void): Promise<Instance> {
+    let instance: Instance | undefined;
+    let ended: { readonly cause: unknown } | undefined;
+    const go = newGo((cause) => {
+      ended ??= { cause };
+      if (instance !== undefined) {
+        instance.#end(cause);
+      }
+    });
+    let fingerprint: unknown;
+    try {
+      const raw = await WebAssembly.instantiate(module, go.importObject);
+      const fingerprintOf = raw.exports['abi_fingerprint'];
+      if (typeof fingerprintOf === 'function') {
+        // Rejects at once if the program fails to start; else it is pending.
+        await Promise.race([go.run(raw), undefined]);
+        if (ended === undefined) {
+          instance = new Instance(raw, onLost);
+          fingerprint = fingerprintOf();
+        }
+      }
+    } catch (cause) {
+      throw new BrontosigError('LOAD_FAILED', 'the wasm module does not start', { cause });
+    }
+    if (ended !== undefined) {
+      throw new BrontosigError('LOAD_FAILED', 'the wasm module ended at once', ended);
+    }
+    if (instance === undefined || fingerprint !== FINGERPRINT) {
+      throw new BrontosigError(
+        'LOAD_FAILED',
+        'the wasm module belongs to another program or version: serve the brontosig.wasm of this package',
+      );
+    }
+    return instance;
+  }
+
+  /**
+   * Calls an export.
+   *
+   * @param inputs - the byte arguments, in order. They are copied.
+   * @param args - the other arguments.
+   * @returns what the export returned: 0 or more.
+   * @throws BrontosigError as the export says; LIMIT_EXCEEDED; INSTANCE_LOST.
+   */
+  call(name: CallName, inputs: readonly Uint8Array[], args: readonly number[]): number {
+    let size = 0;
+    for (const input of inputs) {
+      size += input.length;
+    }
+    this.#reserve(size);
+    if (size > 0) {
+      this.#write(inputs, size);
+    }
+    const status = this.#enter(name, size, ...args);
+    if (status < 0) {
+      throw this.#error(status);
+    }
+    return status;
+  }
+
+  /** Copies the result of the last call out of the module and wipes it there. */
+  output(length: number): Uint8Array<ArrayBuffer> {
+    const pointer = this.#enter('out_pointer') >>> 0;
+    const output = new Uint8Array(this.#memory.buffer, pointer, length);
+    const copy = new Uint8Array(output);
+    output.fill(0);
+    return copy;
+  }
+
+  /** Makes the input buffer long enough. */
+  #reserve(size: number): void {
+    if (size > MAX_INPUT_SIZE) {
+      throw new BrontosigError(
+        'LIMIT_EXCEEDED',
+        `the arguments have ${size} bytes, ${MAX_INPUT_SIZE} are allowed`,
+      );
+    }
+    if (size <= this.#inputSize) {
+      return;
+    }
+    const wanted = Math.max(size, LEAST_INPUT);
+    const status = this.#enter('in_reserve', wanted);
+    if (status < 0) {
+      throw this.#error(status);
+    }
+    this.#inputSize = wanted;
+  }
+
+  #write(inputs: readonly Uint8Array[], size: number): void {
+    const pointer = this.#enter('in_pointer') >>> 0;
+    // The view is made for each call: it is dead as soon as memory has grown.
+    const view = new Uint8Array(this.#memory.buffer, pointer, size);
+    let offset = 0;
+    for (const input of inputs) {
+      view.set(input, offset);
+      offset += input.length;
+    }
+  }
+
+  /** Enters the module. Only here is an export called. */
+  #enter(name: keyof Exports, ...args: number[]): number {
+    if (this.#lost === undefined) {
+      try {
+        const status = (this.#exports[name] as (...args: number[]) => number)(...args);
+        if (!this.#hasEnded()) {
+          return status;
+        }
+      } catch (cause) {
+        this.#end(cause);
+      }
+    }
+    throw new BrontosigError('INSTANCE_LOST', 'the wasm instance has ended', this.#lost);
+  }
+
+  /** Reads the state that a call may have changed behind the compiler's back. */
+  #hasEnded(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  #end(cause: unknown): void {
+    if (this.#lost === undefined) {
+      this.#lost = { cause };
+      this.#onLost();
+    }
+  }
+
+  /** Makes the error of a call that returned a negative status. */
+  #error(status: number): BrontosigError {
+    const pointer = this.#enter('detail_pointer') >>> 0;
+    const detail = new DataView(this.#memory.buffer, pointer);
+    const signer = detail.getInt32(0, true);
+    const contribution = CONTRIBUTIONS[detail.getInt32(4, true)];
+    const length = detail.getUint32(8, true);
+    const message = decoder.decode(new Uint8Array(this.#memory.buffer, pointer + 12, length));
+    const code = CORE_ERROR_CODES[-status - 1] ?? 'INTERNAL';
+    if (code === 'INVALID_CONTRIBUTION' && contribution !== undefined) {
+      return new InvalidContributionError(message, signer < 0 ? null : signer, contribution);
+    }
+    return new BrontosigError(code, message);
+  }
+}

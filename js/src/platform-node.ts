@@ -1,0 +1,15 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Reads the module from a file, or fetches it if the location is a URL with
+ * another scheme than `file:`. A string without one of the schemes that Node
+ * can fetch is a path.
+ */
+export async function read(location: URL | string | undefined): Promise<Response | BufferSource> {
+  const place = location ?? new URL('./brontosig.wasm', import.meta.url);
+  if (/^(https?|data|blob):/i.test(String(place))) {
+    return fetch(place);
+  }
+  return readFile(/^file:/i.test(String(place)) ? fileURLToPath(place) : place);
+}

@@ -1,0 +1,120 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"unsafe"
+
+	"github.com/brontosig/brontosig/internal/abi"
+)
+
+// initialSize is enough for the largest brontide message with its arguments,
+// so that the buffers rarely grow.
+const initialSize = 128 << 10
+
+var (
+	inBuffer  = make([]byte, initialSize)
+	outBuffer = make([]byte, initialSize)
+	// outUsed is the number of bytes of outBuffer that the last call has
+	// written.
+	outUsed int
+)
+
+// abiFingerprint returns a number that the wrapper compares with its own, so
+// that a module of another version is refused when it is loaded.
+//
+//go:wasmexport abi_fingerprint
+func abiFingerprint() int32 { return abi.Fingerprint }
+
+// inReserve makes the input buffer at least size bytes long. What it held is
+// lost. It returns 0, or a negated code if size is above abi.MaxInputSize.
+//
+//go:wasmexport in_reserve
+func inReserve(size uint32) int32 {
+	if size > abi.MaxInputSize {
+		return refuse(limitError("the arguments have %d bytes, %d are allowed", size, abi.MaxInputSize))
+	}
+	if int(size) > len(inBuffer) {
+		clear(inBuffer)
+		inBuffer = make([]byte, size)
+	}
+	return 0
+}
+
+// inPointer returns the address of the input buffer.
+//
+//go:wasmexport in_pointer
+func inPointer() uint32 { return address(inBuffer) }
+
+// outPointer returns the address of the output buffer.
+//
+//go:wasmexport out_pointer
+func outPointer() uint32 { return address(outBuffer) }
+
+// detailPointer returns the address of the detail buffer.
+//
+//go:wasmexport detail_pointer
+func detailPointer() uint32 { return address(detailBuffer[:]) }
+
+// address returns where b lies in linear memory. It stays valid as long as b
+// is referenced, since the collector does not move objects.
+func address(b []byte) uint32 {
+	return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
+}
+
+// put writes the concatenation of parts to the output buffer and returns its
+// length, in the form in which an export returns it.
+func put(parts ...[]byte) (int32, error) {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	if size > len(outBuffer) {
+		clear(outBuffer[:outUsed])
+		outBuffer, outUsed = make([]byte, size), 0
+	}
+	at := 0
+	for _, part := range parts {
+		at += copy(outBuffer[at:], part)
+	}
+	outUsed = at
+	return int32(at), nil
+}
+
+// clearOutput wipes what the last call has written to the output buffer.
+func clearOutput() {
+	clear(outBuffer[:outUsed])
+	outUsed = 0
+}
+
+// input reads the byte arguments of one call. What it returns is part of the
+// input buffer and is wiped when the call returns: whoever keeps bytes copies
+// them.
+type input struct {
+	rest []byte
+}
+
+// take returns the next size bytes.
+func (in *input) take(size int) ([]byte, error) {
+	if size < 0 || size > len(in.rest) {
+		return nil, argumentError("%d more bytes of input expected, %d are there", size, len(in.rest))
+	}
+	taken := in.rest[:size:size]
+	in.rest = in.rest[size:]
+	return taken, nil
+}
+
+// takeAll returns all bytes that are left.
+func (in *input) takeAll() []byte {
+	taken := in.rest
+	in.rest = nil
+	return taken
+}
+
+// end fails if bytes are left. An export calls it before it changes anything.
+func (in *input) end() error {
+	if len(in.rest) != 0 {
+		return argumentError("%d bytes of input too many", len(in.rest))
+	}
+	return nil
+}
