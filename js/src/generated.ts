@@ -139,13 +139,36 @@ export const CORE_ERROR_CODES: readonly CoreErrorCode[] = [
 /** What a signer, or the aggregator of nonces, contributes to a session (BIP-327). */
 export type Contribution = 'pubkey' | 'pubnonce' | 'aggnonce' | 'aggothernonce' | 'psig';
 
-/** The contributions in the order of their numbers at the boundary, from 0. */
+/** The values of {@link Contribution} in the order of their numbers at the boundary, from 0. */
 export const CONTRIBUTIONS: readonly Contribution[] = [
   'pubkey',
   'pubnonce',
   'aggnonce',
   'aggothernonce',
   'psig',
+];
+
+/** How a tweak changes an aggregate key (BIP-327, BIP-341, BIP-86). */
+export type TweakKind = 'plain' | 'xonly' | 'taproot' | 'bip86';
+
+/** The values of {@link TweakKind} in the order of their numbers at the boundary, from 0. */
+export const TWEAK_KINDS: readonly TweakKind[] = [
+  'plain',
+  'xonly',
+  'taproot',
+  'bip86',
+];
+
+/** Where a signing session stands. */
+export type SessionState = 'nonces' | 'ready' | 'signed' | 'complete' | 'failed';
+
+/** The values of {@link SessionState} in the order of their numbers at the boundary, from 0. */
+export const SESSION_STATES: readonly SessionState[] = [
+  'nonces',
+  'ready',
+  'signed',
+  'complete',
+  'failed',
 ];
 
 /** Bytes of a secret key. */
@@ -165,6 +188,12 @@ export const PARTIAL_SIGNATURE_SIZE = 32;
 
 /** Bytes of a signature (BIP-340). */
 export const SIGNATURE_SIZE = 64;
+
+/** Bytes of a tweak and of a merkle root. */
+export const TWEAK_SIZE = 32;
+
+/** Bytes of the optional randomness of deterministic signing (BIP-327). */
+export const RAND_SIZE = 32;
 
 /** Bytes of the longest message that can be signed or verified. */
 export const MAX_MESSAGE_SIZE = 16777216;
@@ -195,7 +224,95 @@ export interface Exports {
   detail_pointer(): number;
   /** Wipes the object of the handle and forgets it. */
   handle_dispose(n: number, handle: number): number;
+  /** Sorts count compressed keys. */
+  musig2_sort_keys(n: number, count: number): number;
+  /**
+   * Returns 1 for a valid BIP-340 signature and 0 for any other.
+   * Input: signature, x-only key, message.
+   */
+  musig2_verify(n: number): number;
+  /**
+   * Makes a context and returns its handle. Input: count
+   * compressed keys, tweakCount tweaks of one byte for the kind and 32 bytes, and
+   * with hasSecret the secret key. signer is the own index, or -1.
+   */
+  musig2_context_new(n: number, count: number, sort: number, tweakCount: number, hasSecret: number, signer: number): number;
+  /**
+   * Decodes a context and returns its handle. Input: with
+   * hasSecret the secret key, then the encoded context.
+   */
+  musig2_context_parse(n: number, hasSecret: number, signer: number): number;
+  /** Encodes a context. */
+  musig2_context_bytes(n: number, context: number): number;
+  /**
+   * Returns what never changes about a context: the tweaked
+   * aggregate key, compressed; the internal key, compressed; the own index or -1,
+   * 4 bytes little-endian; the keys in their effective order.
+   */
+  musig2_context_info(n: number, context: number): number;
+  /**
+   * Checks a partial signature and returns 1 for a valid one
+   * and 0 for one that is not. Input: partial signature, count public nonces,
+   * message.
+   */
+  musig2_verify_partial(n: number, context: number, signer: number, count: number): number;
+  /**
+   * Returns a public nonce and a partial signature. Input:
+   * the aggregate nonce of all others, with hasRand 32 random bytes, the message.
+   */
+  musig2_deterministic_sign(n: number, context: number, hasRand: number): number;
+  /** Adds count public nonces up. */
+  musig2_aggregate_nonces(n: number, count: number): number;
+  /**
+   * Draws a nonce and returns its handle. Input: the public key,
+   * with hasSecret the secret key, with hasAggregate the x-only aggregate key,
+   * extraSize bytes of extra input, and with hasMessage the message.
+   */
+  musig2_nonce_new(n: number, hasSecret: number, hasAggregate: number, extraSize: number, hasMessage: number): number;
+  /** Returns the public half of a nonce. */
+  musig2_nonce_public(n: number, nonce: number): number;
+  /**
+   * Starts a session and returns its handle. nonce is the handle
+   * of a nonce, or 0 for a fresh one. Input: extraSize bytes of extra input, and
+   * with hasMessage the message.
+   */
+  musig2_session_new(n: number, context: number, nonce: number, extraSize: number, hasMessage: number): number;
+  /** Returns the own public nonce. */
+  musig2_session_public_nonce(n: number, session: number): number;
+  /**
+   * Returns the number of the state, an index into
+   * abi.SessionStates.
+   */
+  musig2_session_state(n: number, session: number): number;
+  /** Takes an aggregate nonce. */
+  musig2_set_aggregate_nonce(n: number, session: number): number;
+  /**
+   * Returns the own partial signature. Input: with hasMessage the
+   * message.
+   */
+  musig2_sign(n: number, session: number, hasMessage: number): number;
+  /**
+   * Starts a coordinator and returns its handle. Input: the
+   * message.
+   */
+  musig2_coordinator_new(n: number, context: number): number;
+  /** Gives a session or coordinator the public nonce of a signer. */
+  musig2_add_nonce(n: number, collector: number, signer: number): number;
+  /** Returns the aggregate nonce of a session or coordinator. */
+  musig2_aggregate_nonce(n: number, collector: number): number;
+  /**
+   * Gives a session or coordinator the partial signature of a
+   * signer.
+   */
+  musig2_add_partial(n: number, collector: number, signer: number): number;
+  /** Returns the signature of a session or coordinator. */
+  musig2_finish(n: number, collector: number): number;
+  /**
+   * Returns the indices of the signers whose nonce (what = 0) or
+   * partial signature (what = 1) is missing, 4 bytes little-endian each.
+   */
+  musig2_missing(n: number, collector: number, what: number): number;
 }
 
 /** What the module's `abi_fingerprint` returns if it belongs to this file. */
-export const FINGERPRINT = 503580084;
+export const FINGERPRINT = 1260831038;

@@ -11,6 +11,8 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+
+	"github.com/brontosig/brontosig/internal/abi"
 )
 
 func main() {
@@ -39,7 +41,12 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	var body bytes.Buffer
 	writeCodes(&body, codes)
-	writeContributions(&body)
+	writeNames(&body, "Contribution", "What a signer, or the aggregator of nonces, contributes to a session (BIP-327).",
+		"CONTRIBUTIONS", abi.Contributions[:])
+	writeNames(&body, "TweakKind", "How a tweak changes an aggregate key (BIP-327, BIP-341, BIP-86).",
+		"TWEAK_KINDS", abi.TweakKinds[:])
+	writeNames(&body, "SessionState", "Where a signing session stands.",
+		"SESSION_STATES", abi.SessionStates[:])
 	writeNumbers(&body)
 	writeExports(&body, exports)
 

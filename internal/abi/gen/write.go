@@ -23,6 +23,8 @@ var numbers = []number{
 	{"PUBLIC_NONCE_SIZE", musig2.PubNonceSize, "Bytes of a public nonce, and of an aggregate nonce (BIP-327)."},
 	{"PARTIAL_SIGNATURE_SIZE", musig2.PartialSigSize, "Bytes of a partial signature (BIP-327)."},
 	{"SIGNATURE_SIZE", musig2.SignatureSize, "Bytes of a signature (BIP-340)."},
+	{"TWEAK_SIZE", musig2.TweakSize, "Bytes of a tweak and of a merkle root."},
+	{"RAND_SIZE", musig2.RandSize, "Bytes of the optional randomness of deterministic signing (BIP-327)."},
 	{"MAX_MESSAGE_SIZE", abi.MaxMessageSize, "Bytes of the longest message that can be signed or verified."},
 	{"MAX_SIGNERS", abi.MaxSigners, "The largest number of keys, or of nonces, in one call."},
 	{"MAX_INPUT_SIZE", abi.MaxInputSize, "Bytes that all arguments of one call may have together."},
@@ -63,15 +65,17 @@ func writeCodes(out *bytes.Buffer, codes []code) {
 	fmt.Fprint(out, "];\n")
 }
 
-func writeContributions(out *bytes.Buffer) {
-	names := make([]string, len(abi.Contributions))
-	for i, c := range abi.Contributions {
-		names[i] = fmt.Sprintf("'%s'", c)
+// writeNames writes a list of names, whose order gives their numbers, and its
+// union as a type.
+func writeNames[T ~string](out *bytes.Buffer, typeName, typeDoc, listName string, values []T) {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = fmt.Sprintf("'%s'", v)
 	}
-	fmt.Fprint(out, "\n/** What a signer, or the aggregator of nonces, contributes to a session (BIP-327). */\n")
-	fmt.Fprintf(out, "export type Contribution = %s;\n", strings.Join(names, " | "))
-	fmt.Fprint(out, "\n/** The contributions in the order of their numbers at the boundary, from 0. */\n")
-	fmt.Fprintf(out, "export const CONTRIBUTIONS: readonly Contribution[] = [\n  %s,\n];\n", strings.Join(names, ",\n  "))
+	fmt.Fprintf(out, "\n/** %s */\n", typeDoc)
+	fmt.Fprintf(out, "export type %s = %s;\n", typeName, strings.Join(names, " | "))
+	fmt.Fprintf(out, "\n/** The values of {@link %s} in the order of their numbers at the boundary, from 0. */\n", typeName)
+	fmt.Fprintf(out, "export const %s: readonly %s[] = [\n  %s,\n];\n", listName, typeName, strings.Join(names, ",\n  "))
 }
 
 func writeNumbers(out *bytes.Buffer) {
