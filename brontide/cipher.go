@@ -25,7 +25,7 @@ const (
 func hkdf2(salt *[32]byte, secret []byte) (first, second [32]byte, err error) {
 	out, err := hkdf.Key(sha256.New, secret, salt[:], "", 64)
 	if err != nil {
-		return first, second, fmt.Errorf("brontide: HKDF: %w", err)
+		return first, second, fmt.Errorf("HKDF: %w", err)
 	}
 	copy(first[:], out[:32])
 	copy(second[:], out[32:])
@@ -38,7 +38,7 @@ func hkdf2(salt *[32]byte, secret []byte) (first, second [32]byte, err error) {
 func newAEAD(key *[32]byte) (cipher.AEAD, error) {
 	aead, err := chacha20poly1305.New(key[:])
 	if err != nil {
-		return nil, fmt.Errorf("brontide: cipher: %w", err)
+		return nil, fmt.Errorf("cipher: %w", err)
 	}
 	return aead, nil
 }

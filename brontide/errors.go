@@ -52,6 +52,9 @@ const (
 	// ErrEvicted is a handshake that gave way to a newer one because the
 	// listener had as many as it allows.
 	ErrEvicted = ErrorKind("ErrEvicted")
+	// ErrBacklogFull is a handshake that ended well when MaxUnaccepted
+	// connections were waiting for Accept.
+	ErrBacklogFull = ErrorKind("ErrBacklogFull")
 )
 
 // Error is an error of this package.

@@ -115,5 +115,5 @@ func describe(err error, part string) error {
 		e.Desc = part + ": " + e.Desc
 		return e
 	}
-	return fmt.Errorf("%s: %w", part, err)
+	return fmt.Errorf("brontide: %s: %w", part, err)
 }

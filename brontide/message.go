@@ -67,7 +67,7 @@ func (m *Machine) WriteMessage(message []byte) error {
 	if err != nil {
 		m.poisoned.Store(true)
 		out.wipe()
-		return err
+		return describe(err, "message")
 	}
 	out.packet, out.n = packet, 0
 	return nil
