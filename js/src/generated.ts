@@ -210,109 +210,109 @@ export interface Exports {
    * Returns a number that the wrapper compares with its own, so
    * that a module of another version is refused when it is loaded.
    */
-  abi_fingerprint(): number;
+  readonly abi_fingerprint: () => number;
   /**
    * Makes the input buffer at least size bytes long. What it held is
    * lost. It returns 0, or a negated code if size is above abi.MaxInputSize.
    */
-  in_reserve(size: number): number;
+  readonly in_reserve: (size: number) => number;
   /** Returns the address of the input buffer. */
-  in_pointer(): number;
+  readonly in_pointer: () => number;
   /** Returns the address of the output buffer. */
-  out_pointer(): number;
+  readonly out_pointer: () => number;
   /** Returns the address of the detail buffer. */
-  detail_pointer(): number;
+  readonly detail_pointer: () => number;
   /** Wipes the object of the handle and forgets it. */
-  handle_dispose(n: number, handle: number): number;
+  readonly handle_dispose: (n: number, handle: number) => number;
   /** Sorts count compressed keys. */
-  musig2_sort_keys(n: number, count: number): number;
+  readonly musig2_sort_keys: (n: number, count: number) => number;
   /**
    * Returns 1 for a valid BIP-340 signature and 0 for any other.
    * Input: signature, x-only key, message.
    */
-  musig2_verify(n: number): number;
+  readonly musig2_verify: (n: number) => number;
   /**
    * Makes a context and returns its handle. Input: count
    * compressed keys, tweakCount tweaks of one byte for the kind and 32 bytes, and
    * with hasSecret the secret key. signer is the own index, or -1.
    */
-  musig2_context_new(n: number, count: number, sort: number, tweakCount: number, hasSecret: number, signer: number): number;
+  readonly musig2_context_new: (n: number, count: number, sort: number, tweakCount: number, hasSecret: number, signer: number) => number;
   /**
    * Decodes a context and returns its handle. Input: with
    * hasSecret the secret key, then the encoded context.
    */
-  musig2_context_parse(n: number, hasSecret: number, signer: number): number;
+  readonly musig2_context_parse: (n: number, hasSecret: number, signer: number) => number;
   /** Encodes a context. */
-  musig2_context_bytes(n: number, context: number): number;
+  readonly musig2_context_bytes: (n: number, context: number) => number;
   /**
    * Returns what never changes about a context: the tweaked
    * aggregate key, compressed; the internal key, compressed; the own index or -1,
    * 4 bytes little-endian; the keys in their effective order.
    */
-  musig2_context_info(n: number, context: number): number;
+  readonly musig2_context_info: (n: number, context: number) => number;
   /**
    * Checks a partial signature and returns 1 for a valid one
    * and 0 for one that is not. Input: partial signature, count public nonces,
    * message.
    */
-  musig2_verify_partial(n: number, context: number, signer: number, count: number): number;
+  readonly musig2_verify_partial: (n: number, context: number, signer: number, count: number) => number;
   /**
    * Returns a public nonce and a partial signature. Input:
    * the aggregate nonce of all others, with hasRand 32 random bytes, the message.
    */
-  musig2_deterministic_sign(n: number, context: number, hasRand: number): number;
+  readonly musig2_deterministic_sign: (n: number, context: number, hasRand: number) => number;
   /** Adds count public nonces up. */
-  musig2_aggregate_nonces(n: number, count: number): number;
+  readonly musig2_aggregate_nonces: (n: number, count: number) => number;
   /**
    * Draws a nonce and returns its handle. Input: the public key,
    * with hasSecret the secret key, with hasAggregate the x-only aggregate key,
    * extraSize bytes of extra input, and with hasMessage the message.
    */
-  musig2_nonce_new(n: number, hasSecret: number, hasAggregate: number, extraSize: number, hasMessage: number): number;
+  readonly musig2_nonce_new: (n: number, hasSecret: number, hasAggregate: number, extraSize: number, hasMessage: number) => number;
   /** Returns the public half of a nonce. */
-  musig2_nonce_public(n: number, nonce: number): number;
+  readonly musig2_nonce_public: (n: number, nonce: number) => number;
   /**
    * Starts a session and returns its handle. nonce is the handle
    * of a nonce, or 0 for a fresh one. Input: extraSize bytes of extra input, and
    * with hasMessage the message.
    */
-  musig2_session_new(n: number, context: number, nonce: number, extraSize: number, hasMessage: number): number;
+  readonly musig2_session_new: (n: number, context: number, nonce: number, extraSize: number, hasMessage: number) => number;
   /** Returns the own public nonce. */
-  musig2_session_public_nonce(n: number, session: number): number;
+  readonly musig2_session_public_nonce: (n: number, session: number) => number;
   /**
    * Returns the number of the state, an index into
    * abi.SessionStates.
    */
-  musig2_session_state(n: number, session: number): number;
+  readonly musig2_session_state: (n: number, session: number) => number;
   /** Takes an aggregate nonce. */
-  musig2_set_aggregate_nonce(n: number, session: number): number;
+  readonly musig2_set_aggregate_nonce: (n: number, session: number) => number;
   /**
    * Returns the own partial signature. Input: with hasMessage the
    * message.
    */
-  musig2_sign(n: number, session: number, hasMessage: number): number;
+  readonly musig2_sign: (n: number, session: number, hasMessage: number) => number;
   /**
    * Starts a coordinator and returns its handle. Input: the
    * message.
    */
-  musig2_coordinator_new(n: number, context: number): number;
+  readonly musig2_coordinator_new: (n: number, context: number) => number;
   /** Gives a session or coordinator the public nonce of a signer. */
-  musig2_add_nonce(n: number, collector: number, signer: number): number;
+  readonly musig2_add_nonce: (n: number, collector: number, signer: number) => number;
   /** Returns the aggregate nonce of a session or coordinator. */
-  musig2_aggregate_nonce(n: number, collector: number): number;
+  readonly musig2_aggregate_nonce: (n: number, collector: number) => number;
   /**
    * Gives a session or coordinator the partial signature of a
    * signer.
    */
-  musig2_add_partial(n: number, collector: number, signer: number): number;
+  readonly musig2_add_partial: (n: number, collector: number, signer: number) => number;
   /** Returns the signature of a session or coordinator. */
-  musig2_finish(n: number, collector: number): number;
+  readonly musig2_finish: (n: number, collector: number) => number;
   /**
    * Returns the indices of the signers whose nonce (what = 0) or
    * partial signature (what = 1) is missing, 4 bytes little-endian each.
    */
-  musig2_missing(n: number, collector: number, what: number): number;
+  readonly musig2_missing: (n: number, collector: number, what: number) => number;
 }
 
 /** What the module's `abi_fingerprint` returns if it belongs to this file. */
-export const FINGERPRINT = 1260831038;
+export const FINGERPRINT = 375276520;

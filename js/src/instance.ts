@@ -64,16 +64,16 @@ export class Instance {
         instance.#end(cause);
       }
     });
-    let fingerprint: unknown;
+    let fingerprint: number | undefined;
     try {
       const raw = await WebAssembly.instantiate(module, go.importObject);
-      const fingerprintOf = raw.exports['abi_fingerprint'];
-      if (typeof fingerprintOf === 'function') {
+      const exports = raw.exports as Partial<Exports>;
+      if (typeof exports.abi_fingerprint === 'function') {
         // Rejects at once if the program fails to start; else it is pending.
-        await Promise.race([go.run(raw), undefined]);
+        await Promise.race([go.run(raw), Promise.resolve()]);
         if (ended === undefined) {
           instance = new Instance(raw, onLost);
-          fingerprint = fingerprintOf();
+          fingerprint = exports.abi_fingerprint();
         }
       }
     } catch (cause) {
@@ -158,7 +158,8 @@ export class Instance {
   #enter(name: keyof Exports, ...args: number[]): number {
     if (this.#lost === undefined) {
       try {
-        const status = (this.#exports[name] as (...args: number[]) => number)(...args);
+        const entry: (...args: number[]) => number = this.#exports[name];
+        const status = entry(...args);
         if (!this.#hasEnded()) {
           return status;
         }

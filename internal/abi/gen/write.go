@@ -98,7 +98,7 @@ func writeExports(out *bytes.Buffer, exports []export) {
 			result = "number"
 		}
 		writeComment(out, "  ", e.doc)
-		fmt.Fprintf(out, "  %s(%s): %s;\n", e.name, strings.Join(params, ", "), result)
+		fmt.Fprintf(out, "  readonly %s: (%s) => %s;\n", e.name, strings.Join(params, ", "), result)
 	}
 	fmt.Fprint(out, "}\n")
 }

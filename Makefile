@@ -1,0 +1,117 @@
+# brontosig. `make help` lists the targets.
+
+SHELL := /bin/bash -o pipefail
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+GOROOT := $(shell $(GO) env GOROOT)
+WASM := GOOS=js GOARCH=wasm
+# Runs the test binaries of the wasm port under Node. The Go runtime accepts
+# only 8 KiB of environment, so a long one stays outside.
+WASM_EXEC := env -i HOME=$(HOME) PATH=$(PATH) $(GOROOT)/lib/wasm/go_js_wasm_exec
+# The module must be the same wherever it is built.
+BUILD_FLAGS := -trimpath -buildvcs=false -ldflags="-s -w -buildid="
+
+STATICCHECK_VERSION := v0.8.2
+STATICCHECK := build/tools/$(STATICCHECK_VERSION)/staticcheck
+
+# The race detector needs cgo, and that a C compiler.
+RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $$($(GO) env CC) >/dev/null && echo -race)
+# The packages that use goroutines.
+CONCURRENT := /(bridge|brontide|cmd)(/|$$)
+
+GO_SOURCES := $(shell find brontide internal lnpeer musig2 wasm -name '*.go' ! -name '*_test.go') go.mod go.sum
+TS_SOURCES := $(shell find js/src -name '*.ts') tsconfig.json
+TEST_SOURCES := $(shell find js/test -name '*.ts' -o -name tsconfig.json)
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
+
+.PHONY: build
+build: dist/brontosig.wasm dist/index.js ## Build the wasm module and the npm package into dist/
+
+# npm writes this file when it has installed what the lock file says.
+node_modules/.package-lock.json: package-lock.json package.json
+	@echo "==> installing the npm packages"
+	npm ci --loglevel=error
+	@touch $@
+
+dist/brontosig.wasm: $(GO_SOURCES)
+	@echo "==> compiling the wasm module (about a minute the first time)"
+	@mkdir -p dist
+	$(WASM) $(GO) build $(BUILD_FLAGS) -o $@ ./wasm
+
+# One rule makes all of dist but the module. What it has not written has lost
+# its source and goes.
+dist/index.js: $(TS_SOURCES) js/scripts/go-runtime.mjs $(GOROOT)/lib/wasm/wasm_exec.js node_modules/.package-lock.json
+	@echo "==> compiling the TypeScript wrapper"
+	@mkdir -p dist build && touch build/started
+	npx tsc -p .
+	node js/scripts/go-runtime.mjs $(GOROOT) dist/go-runtime.js
+	@find dist -type f ! -name '*.wasm' ! -newer build/started -delete
+	@touch $@
+
+build/js-test/.done: $(TEST_SOURCES) dist/index.js
+	@echo "==> compiling the TypeScript tests"
+	@rm -rf build/js-test
+	npx tsc -p js/test
+	@touch $@
+
+.PHONY: generate
+generate: ## Write the generated files again
+	$(GO) generate ./internal/abi
+
+.PHONY: test
+test: lint test-go test-wasm test-js test-browser check-reproducible ## Set up, build, and run every check and test
+
+.PHONY: lint
+lint: $(STATICCHECK) build ## Check the form of all sources
+	@echo "==> checking the Go sources, natively and for js/wasm"
+	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './node_modules/*' -not -path './build/*')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted with gofmt:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+	$(WASM) $(GO) vet ./...
+	$(WASM) $(STATICCHECK) ./...
+	@echo "==> checking the TypeScript sources"
+	npx eslint .
+
+$(STATICCHECK):
+	@echo "==> building staticcheck"
+	GOBIN=$(CURDIR)/$(@D) $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+
+.PHONY: test-go
+test-go: ## Run the Go tests natively
+	@echo "==> running the Go tests$(if $(RACE),, (without the race detector: there is no C compiler))"
+	$(GO) test $(RACE) $$($(GO) list ./... | grep -E '$(CONCURRENT)')
+	$(GO) test $$($(GO) list ./... | grep -vE '$(CONCURRENT)')
+
+.PHONY: test-wasm
+test-wasm: ## Run the Go tests compiled to js/wasm, under Node
+	@echo "==> running the Go tests in js/wasm"
+	$(WASM) $(GO) test -exec '$(WASM_EXEC)' ./brontide ./internal/... ./lnpeer ./musig2 ./wasm
+
+.PHONY: test-js
+test-js: build build/js-test/.done ## Run the TypeScript tests in Node
+	@echo "==> running the TypeScript tests"
+	node --expose-gc --test build/js-test/*.test.js
+
+.PHONY: test-browser
+test-browser: build build/js-test/.done ## Run the tests in Chromium
+	@echo "==> running the browser tests"
+	node --test build/js-test/browser/*.test.js
+
+.PHONY: check-reproducible
+check-reproducible: dist/brontosig.wasm ## Compare the module with one built elsewhere from nothing
+	@echo "==> building the module again in another folder, without a cache (about a minute)"
+	@rm -rf build/again && mkdir -p build/again/source
+	@tar -c $(GO_SOURCES) | tar -x -C build/again/source
+	cd build/again/source && $(WASM) GOCACHE=$(CURDIR)/build/again/cache $(GO) build $(BUILD_FLAGS) -o ../brontosig.wasm ./wasm
+	cmp dist/brontosig.wasm build/again/brontosig.wasm
+	@rm -rf build/again
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	rm -rf build dist
