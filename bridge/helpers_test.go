@@ -1,0 +1,219 @@
+package bridge
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// testTimeout ends a test that would hang; no test waits for it to pass.
+const testTimeout = 20 * time.Second
+
+const testOrigin = "https://wallet.example"
+
+// The base point and twice the base point: keys that stand for nodes.
+const (
+	nodeA = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+	nodeB = "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5"
+)
+
+// anAct is well formed: version 0, a point of the curve and a tag.
+var anAct = mustHex("00" + nodeA + strings.Repeat("ab", 16))
+
+func mustHex(s string) []byte {
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// newRand returns a generator whose seed stands in the log of a failed test.
+func newRand(t *testing.T) *rand.Rand {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// listen opens a target on loopback.
+func listen(t *testing.T) *net.TCPListener {
+	t.Helper()
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// closedPort returns a loopback address at which nothing listens.
+func closedPort(t *testing.T) string {
+	l := listen(t)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String()
+}
+
+type testBridge struct {
+	*Bridge
+	url string // "ws://127.0.0.1:PORT"
+}
+
+// serve runs a bridge on loopback and makes sure that it ends.
+func serve(t *testing.T, cfg Config) *testBridge {
+	t.Helper()
+	b, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(b)
+	t.Cleanup(func() {
+		if err := b.Shutdown(testContext(t)); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		server.Close()
+	})
+	return &testBridge{b, "ws" + strings.TrimPrefix(server.URL, "http")}
+}
+
+// dial opens a path of the bridge, as a browser if origin is not empty.
+func (b *testBridge) dial(t *testing.T, path, origin string) (*websocket.Conn, *http.Response, error) {
+	t.Helper()
+	header := http.Header{}
+	if origin != "" {
+		header.Set("Origin", origin)
+	}
+	ws, resp, err := websocket.Dial(testContext(t), b.url+path, &websocket.DialOptions{HTTPHeader: header})
+	if err == nil {
+		ws.SetReadLimit(-1)
+		t.Cleanup(func() { _ = ws.CloseNow() })
+	}
+	return ws, resp, err
+}
+
+// fakeResolver answers from a table. A name that is not in it does not exist.
+type fakeResolver map[string][]netip.Addr
+
+func (r fakeResolver) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	addrs, ok := r[host]
+	if !ok {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return addrs, nil
+}
+
+// pair is a client and a target that the bridge has joined.
+type pair struct {
+	bridge *testBridge
+	ws     *websocket.Conn
+	target *net.TCPConn
+	broken bool // the target's connection is closed on its own side
+}
+
+// join connects a client to a target through a new bridge.
+func join(t *testing.T, cfg Config) *pair {
+	t.Helper()
+	l := listen(t)
+	cfg.Allow = append(cfg.Allow, l.Addr().String())
+	b := serve(t, cfg)
+	ws, _, err := b.dial(t, "/"+l.Addr().String(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SetDeadline(time.Now().Add(testTimeout)); err != nil {
+		t.Fatal(err)
+	}
+	target, err := l.AcceptTCP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = target.Close() })
+	if err := target.SetDeadline(time.Now().Add(testTimeout)); err != nil {
+		t.Fatal(err)
+	}
+	return &pair{bridge: b, ws: ws, target: target}
+}
+
+// open does the part of the handshake that the gate watches.
+func (p *pair) open(t *testing.T) {
+	t.Helper()
+	p.send(t, anAct)
+	p.expectAtTarget(t, anAct)
+	if _, err := p.target.Write(anAct); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, len(anAct))
+	if _, err := io.ReadFull(&clientStream{ws: p.ws}, got); err != nil {
+		t.Fatalf("client reads act two: %v", err)
+	}
+	if string(got) != string(anAct) {
+		t.Fatalf("client got %x", got)
+	}
+}
+
+func (p *pair) send(t *testing.T, b []byte) {
+	t.Helper()
+	if err := p.ws.Write(testContext(t), websocket.MessageBinary, b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *pair) expectAtTarget(t *testing.T, want []byte) {
+	t.Helper()
+	got := make([]byte, len(want))
+	if n, err := io.ReadFull(p.target, got); err != nil {
+		t.Fatalf("target got %d bytes, then %v", n, err)
+	}
+	if string(got) != string(want) {
+		t.Fatalf("target got %x, want %x", got, want)
+	}
+}
+
+// expectTargetEnd makes sure that the target hears nothing more.
+func (p *pair) expectTargetEnd(t *testing.T) {
+	t.Helper()
+	if n, err := io.Copy(io.Discard, p.target); n != 0 || err != nil {
+		t.Fatalf("target got %d more bytes and %v", n, err)
+	}
+}
+
+// expectEnd reads all that is left for the client, compares it, and compares
+// the close that follows.
+func expectEnd(t *testing.T, ws *websocket.Conn, data []byte, want ending) {
+	t.Helper()
+	got, err := io.ReadAll(&clientStream{ws: ws})
+	if string(got) != string(data) {
+		t.Errorf("client got %d bytes, want %d", len(got), len(data))
+	}
+	expectClose(t, err, want)
+}
+
+func expectClose(t *testing.T, err error, want ending) {
+	t.Helper()
+	var ce websocket.CloseError
+	if !errors.As(err, &ce) {
+		t.Fatalf("got error %v, want close code %d", err, want.code)
+	}
+	if ce.Code != want.code || ce.Reason != want.reason {
+		t.Errorf("got close %d %q, want %d %q", ce.Code, ce.Reason, want.code, want.reason)
+	}
+}
