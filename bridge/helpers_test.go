@@ -1,15 +1,18 @@
+// The library has no headers and no server when it is compiled for js, so the
+// tests that open sockets are native.
+
+//go:build !js
+
 package bridge
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -19,25 +22,6 @@ import (
 
 // testTimeout ends a test that would hang; no test waits for it to pass.
 const testTimeout = 20 * time.Second
-
-const testOrigin = "https://wallet.example"
-
-// The base point and twice the base point: keys that stand for nodes.
-const (
-	nodeA = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
-	nodeB = "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5"
-)
-
-// anAct is well formed: version 0, a point of the curve and a tag.
-var anAct = mustHex("00" + nodeA + strings.Repeat("ab", 16))
-
-func mustHex(s string) []byte {
-	b, err := hex.DecodeString(s)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
 
 func testContext(t *testing.T) context.Context {
 	t.Helper()
@@ -108,17 +92,6 @@ func (b *testBridge) dial(t *testing.T, path, origin string) (*websocket.Conn, *
 		t.Cleanup(func() { _ = ws.CloseNow() })
 	}
 	return ws, resp, err
-}
-
-// fakeResolver answers from a table. A name that is not in it does not exist.
-type fakeResolver map[string][]netip.Addr
-
-func (r fakeResolver) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
-	addrs, ok := r[host]
-	if !ok {
-		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
-	}
-	return addrs, nil
 }
 
 // pair is a client and a target that the bridge has joined.
