@@ -81,6 +81,7 @@ func TestRefusals(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.path+" "+tc.want.reason, func(t *testing.T) {
+			t.Parallel()
 			if n := len(tc.want.reason); n > maxReasonSize {
 				t.Errorf("the reason has %d bytes", n)
 			}
@@ -278,6 +279,7 @@ func TestRoutesReachTarget(t *testing.T) {
 }
 
 func TestLogKeepsSecrets(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	here := listen(t).Addr().String()
 	b := serve(t, Config{Allow: []string{here}, Origins: []string{testOrigin}, Logger: slog.New(slog.NewTextHandler(&log, nil))})

@@ -219,6 +219,7 @@ func TestClientEnds(t *testing.T) {
 // TestClientEndsWhileNodeSends makes sure that a node which keeps sending still
 // gets all that the client sent before it left.
 func TestClientEndsWhileNodeSends(t *testing.T) {
+	t.Parallel()
 	p := join(t, Config{})
 	p.open(t)
 	sent := newPattern(1<<20, newRand(t))
@@ -242,6 +243,7 @@ func TestClientEndsWhileNodeSends(t *testing.T) {
 }
 
 func TestShutdown(t *testing.T) {
+	t.Parallel()
 	p := join(t, Config{})
 	p.open(t)
 	done := make(chan error, 1)
