@@ -224,6 +224,11 @@ export interface Exports {
   readonly detail_pointer: () => number;
   /** Wipes the object of the handle and forgets it. */
   readonly handle_dispose: (n: number, handle: number) => number;
+  /**
+   * Returns the compressed public key of a secret key, in time that does
+   * not depend on it. Input: the secret key.
+   */
+  readonly public_key: (n: number) => number;
   /** Sorts count compressed keys. */
   readonly musig2_sort_keys: (n: number, count: number) => number;
   /**
@@ -315,4 +320,4 @@ export interface Exports {
 }
 
 /** What the module's `abi_fingerprint` returns if it belongs to this file. */
-export const FINGERPRINT = 375276520;
+export const FINGERPRINT = 294779693;
