@@ -38,24 +38,27 @@ const decoder = new TextDecoder();
 export class Instance {
   readonly #exports: Exports;
   readonly #memory: WebAssembly.Memory;
-  readonly #onLost: () => void;
   #lost: { readonly cause: unknown } | undefined;
   #inputSize = 0;
+  #inside = false;
 
-  private constructor(instance: WebAssembly.Instance, onLost: () => void) {
+  private constructor(instance: WebAssembly.Instance) {
     this.#exports = instance.exports as unknown as Exports;
     this.#memory = instance.exports['mem'] as WebAssembly.Memory;
-    this.#onLost = onLost;
+  }
+
+  /** Whether the instance is dead. */
+  get lost(): boolean {
+    return this.#inside || this.#lost !== undefined;
   }
 
   /**
    * Starts a module.
    *
-   * @param onLost - is called once, when the instance has died.
    * @throws BrontosigError LOAD_FAILED if it does not start or belongs to
    * another version of this package.
    */
-  static async start(module: WebAssembly.Module, onLost: () => void): Promise<Instance> {
+  static async start(module: WebAssembly.Module): Promise<Instance> {
     let instance: Instance | undefined;
     let ended: { readonly cause: unknown } | undefined;
     const go = newGo((cause) => {
@@ -72,7 +75,7 @@ export class Instance {
         // Rejects at once if the program fails to start; else it is pending.
         await Promise.race([go.run(raw), Promise.resolve()]);
         if (ended === undefined) {
-          instance = new Instance(raw, onLost);
+          instance = new Instance(raw);
           fingerprint = exports.abi_fingerprint();
         }
       }
@@ -156,10 +159,18 @@ export class Instance {
 
   /** Enters the module. Only here is an export called. */
   #enter(name: keyof Exports, ...args: number[]): number {
+    if (this.#inside) {
+      this.#end(new Error('an earlier call did not return'));
+    }
     if (this.#lost === undefined) {
+      const entry: (...args: number[]) => number = this.#exports[name];
+      // Set until the export has returned. Where the stack is full, the
+      // statements of the catch block may fail too, and nothing else would
+      // tell the next call that this one left the module in the middle.
+      this.#inside = true;
       try {
-        const entry: (...args: number[]) => number = this.#exports[name];
         const status = entry(...args);
+        this.#inside = false;
         if (!this.#hasEnded()) {
           return status;
         }
@@ -170,16 +181,14 @@ export class Instance {
     throw new BrontosigError('INSTANCE_LOST', 'the wasm instance has ended', this.#lost);
   }
 
-  /** Reads the state that a call may have changed behind the compiler's back. */
+  /** Tells whether the program ended during a call, which no compiler sees. */
   #hasEnded(): boolean {
     return this.#lost !== undefined;
   }
 
   #end(cause: unknown): void {
-    if (this.#lost === undefined) {
-      this.#lost = { cause };
-      this.#onLost();
-    }
+    this.#lost ??= { cause };
+    this.#inside = false;
   }
 
   /** Makes the error of a call that returned a negative status. */

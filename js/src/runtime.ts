@@ -14,7 +14,7 @@ export interface InitOptions {
 /** The loading that is under way or has succeeded. */
 let loading: { readonly source: WasmSource | undefined; readonly done: Promise<void> } | undefined;
 
-/** The instance, while it lives. */
+/** The latest instance. */
 let live: Instance | undefined;
 
 /**
@@ -44,6 +44,7 @@ let epoch = 0;
 export async function init(options: InitOptions = {}): Promise<void> {
   const source: unknown = options.wasm;
   checkSource(source);
+  alive();
   if (loading === undefined) {
     // The function runs up to its first await before `loading` is set; nothing
     // in it looks at `loading` that early.
@@ -60,7 +61,7 @@ export async function init(options: InitOptions = {}): Promise<void> {
 async function load(source: WasmSource | undefined): Promise<void> {
   try {
     const module = await compile(source);
-    const instance = await Instance.start(module, forget);
+    const instance = await Instance.start(module);
     epoch++;
     live = instance;
   } catch (error) {
@@ -69,16 +70,20 @@ async function load(source: WasmSource | undefined): Promise<void> {
   }
 }
 
-/** Lets go of a dead instance and its memory, so that init() starts another. */
-function forget(): void {
-  live = undefined;
-  loading = undefined;
+/** Returns the instance if it lives. A dead one is let go, and its memory. */
+function alive(): Instance | undefined {
+  if (live?.lost === true) {
+    live = undefined;
+    loading = undefined;
+  }
+  return live;
 }
 
 /** The instance that calls go to. */
 function current(): Instance {
-  if (live !== undefined) {
-    return live;
+  const instance = alive();
+  if (instance !== undefined) {
+    return instance;
   }
   if (epoch > 0) {
     throw new BrontosigError('INSTANCE_LOST', 'the wasm instance has ended: call init() again');
@@ -114,5 +119,5 @@ export function output(length: number): Uint8Array<ArrayBuffer> {
 
 /** The number of the present instance, counted from 1, or 0 if there is none. */
 export function currentEpoch(): number {
-  return live === undefined ? 0 : epoch;
+  return alive() === undefined ? 0 : epoch;
 }

@@ -126,7 +126,7 @@ func readExport(name string, f *ast.FuncDecl) (export, error) {
 	if f.Type.Results == nil {
 		return e, nil
 	}
-	if len(f.Type.Results.List) != 1 || !isNumber(f.Type.Results.List[0].Type) {
+	if f.Type.Results.NumFields() != 1 || !isNumber(f.Type.Results.List[0].Type) {
 		return export{}, fmt.Errorf("%s: the result is neither int32 nor uint32", name)
 	}
 	e.result = true
