@@ -1,0 +1,200 @@
+package lnpeer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Config is what a Peer says about itself, and what it knows.
+type Config struct {
+	// Features is what init offers; nil means DefaultFeatures.
+	Features Features
+	// KnownFeatures are bits beyond those of BOLT-9 that the application
+	// understands, even or odd: a peer may require their features.
+	KnownFeatures []uint16
+	// Networks are the chain hashes that init names, in the order of the
+	// wire. If there are any, a peer that names only others is refused.
+	Networks [][chainHashSize]byte
+}
+
+// Peer is one end of BOLT-1. It is for one goroutine.
+type Peer struct {
+	init     []byte
+	known    []uint16
+	networks [][chainHashSize]byte
+
+	started bool
+	closed  bool
+	remote  *Init
+	// pings are the pong lengths that unanswered pings asked for.
+	pings []uint16
+}
+
+// New returns a Peer for one connection. The error is ErrArgument for features
+// with both bits of a pair or without what they depend on, and for an init
+// message that would be too long.
+func New(cfg Config) (*Peer, error) {
+	features := cfg.Features
+	if features == nil {
+		features = DefaultFeatures()
+	}
+	for even := 0; even < 8*len(features); even += 2 {
+		if features.Has(even) && features.Has(even+1) {
+			return nil, newError(ErrArgument, fmt.Sprintf("features: both bits %d and %d are set", even, even+1))
+		}
+	}
+	if err := features.check(slices.Concat(cfg.KnownFeatures, ownBits(features))); err != nil {
+		return nil, newError(ErrArgument, "features: "+err.Error())
+	}
+	const maxNetworks = MaxMessageSize / chainHashSize
+	if len(features) > MaxMessageSize || len(cfg.Networks) > maxNetworks {
+		return nil, newError(ErrArgument, "features or networks: too many for one init message")
+	}
+	init := encodeInit(features, cfg.Networks)
+	if len(init) > MaxMessageSize {
+		return nil, newError(ErrArgument, "features and networks: too many for one init message")
+	}
+	return &Peer{
+		init:     init,
+		known:    slices.Concat(cfg.KnownFeatures, ownBits(features)),
+		networks: slices.Clone(cfg.Networks),
+	}, nil
+}
+
+// ownBits returns the bits of features that this side offers, and so knows.
+func ownBits(features Features) []uint16 {
+	var bits []uint16
+	for _, bit := range features.Bits() {
+		if bit <= 0xffff {
+			bits = append(bits, uint16(bit))
+		}
+	}
+	return bits
+}
+
+// Start returns this side's init message, which is the first to send. Nothing
+// else may be sent until the other side's has come.
+func (p *Peer) Start() ([]byte, error) {
+	if p.started {
+		return nil, newError(ErrAlreadyStarted, "init was sent already")
+	}
+	p.started = true
+	return p.init, nil
+}
+
+// RemoteInit returns the init message of the other side, or nil if it has not
+// come.
+func (p *Peer) RemoteInit() *Init { return p.remote }
+
+// Message returns a message of the given type for sending. The errors are
+// ErrNotReady, ErrReservedType for init, ping and pong, ErrArgument for a payload
+// that does not fit, and ErrClosed.
+func (p *Peer) Message(typ uint16, payload []byte) ([]byte, error) {
+	if err := p.sendable(); err != nil {
+		return nil, err
+	}
+	switch typ {
+	case TypeInit, TypePing, TypePong:
+		return nil, newError(ErrReservedType, fmt.Sprintf("type: %d is sent by the peer itself", typ))
+	}
+	if len(payload) > MaxMessageSize-typeSize {
+		return nil, newError(ErrArgument, fmt.Sprintf("payload: %d bytes; at most %d fit", len(payload), MaxMessageSize-typeSize))
+	}
+	return append(newMessage(typ), payload...), nil
+}
+
+func (p *Peer) sendable() error {
+	if p.closed {
+		return errClosed()
+	}
+	if !p.started || p.remote == nil {
+		return newError(ErrNotReady, "the init messages have not been exchanged")
+	}
+	return nil
+}
+
+func errClosed() error {
+	return newError(ErrClosed, "the connection has failed before")
+}
+
+// Receive takes one message of the other side. The event, if not nil, is for the
+// application; the reply, if not nil, is to be sent. An error of the other
+// side's making ends the Peer: the reply is then a warning that says why, to be
+// sent before the connection is closed.
+func (p *Peer) Receive(msg []byte) (event Event, reply []byte, err error) {
+	if p.closed {
+		return nil, nil, errClosed()
+	}
+	if !p.started {
+		return nil, nil, newError(ErrNotReady, "Start comes before Receive")
+	}
+	event, reply, err = p.receive(msg)
+	if err == nil {
+		return event, reply, nil
+	}
+	p.closed = true
+	var e *Error
+	// Before the other side's init, nothing may be sent.
+	if p.remote == nil || !errors.As(err, &e) {
+		return nil, nil, err
+	}
+	return nil, warning(e.Desc), err
+}
+
+func (p *Peer) receive(msg []byte) (Event, []byte, error) {
+	if len(msg) < typeSize {
+		return nil, nil, newError(ErrMalformed, "a message without a type")
+	}
+	typ, payload := binary.BigEndian.Uint16(msg), msg[typeSize:]
+	if p.remote == nil {
+		return p.receiveFirst(typ, payload)
+	}
+	switch typ {
+	case TypeInit:
+		return nil, nil, newError(ErrDuplicateInit, "a second init")
+	case TypePing:
+		pong, err := receivePing(payload)
+		return nil, pong, err
+	case TypePong:
+		event, err := p.receivePong(payload)
+		return event, nil, err
+	case TypeWarning:
+		notice, err := parseNotice(payload)
+		return &Warning{notice}, nil, err
+	case TypeError:
+		notice, err := parseNotice(payload)
+		return &PeerError{notice}, nil, err
+	}
+	if typ%2 == 0 && !evenTypes[typ] {
+		return nil, nil, newError(ErrUnknownType, fmt.Sprintf("a message of the unknown even type %d", typ))
+	}
+	return &Message{Type: typ, Payload: payload}, nil, nil
+}
+
+// receiveFirst takes the message that must be init.
+func (p *Peer) receiveFirst(typ uint16, payload []byte) (Event, []byte, error) {
+	if typ != TypeInit {
+		desc := fmt.Sprintf("the first message has type %d, not init", typ)
+		if typ == TypeError || typ == TypeWarning {
+			// A node that turns a peer away may say why.
+			if notice, err := parseNotice(payload); err == nil {
+				desc += ": " + notice.Text()
+			}
+		}
+		return nil, nil, newError(ErrNoInit, desc)
+	}
+	init, err := parseInit(payload)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.remote = init
+	if err := init.Features.check(p.known); err != nil {
+		return nil, nil, err
+	}
+	if err := init.checkNetworks(p.networks); err != nil {
+		return nil, nil, err
+	}
+	return init, nil, nil
+}
