@@ -23,14 +23,13 @@ func (c *Context) DeterministicSign(aggOtherNonce [PubNonceSize]byte, message []
 	if err != nil {
 		return [PubNonceSize]byte{}, PartialSignature{}, blame(NoSigner, ContributionAggOtherNonce, err.Error())
 	}
-	seed := key.Key.Bytes()
+	var seed [32]byte
 	defer clear(seed[:])
 	if rand != nil {
-		mask := taggedHash(tagNonceAux, rand[:])
-		for i := range seed {
-			seed[i] ^= mask[i]
-		}
-		clear(mask[:])
+		seed = *rand
+		maskSecretKey(&seed, key)
+	} else {
+		key.Key.PutBytes(&seed)
 	}
 	h := newTagged(tagDetNonce)
 	h.Write(seed[:])
@@ -40,16 +39,13 @@ func (c *Context) DeterministicSign(aggOtherNonce [PubNonceSize]byte, message []
 	h.Write(message)
 	defer wipeHash(h)
 
-	var nonces Nonces
-	if err := nonces.derive(h, c.agg.encoded[c.signer]); err != nil {
-		return [PubNonceSize]byte{}, PartialSignature{}, err
-	}
-	secret, err := nonces.take()
+	secret, err := deriveNonce(h, c.agg.encoded[c.signer])
 	if err != nil {
 		return [PubNonceSize]byte{}, PartialSignature{}, err
 	}
 	defer secret.wipe()
-	own, err := parsePubNonce(&nonces.PubNonce)
+	nonce := secret.public()
+	own, err := parsePubNonce(&nonce)
 	if err != nil {
 		return [PubNonceSize]byte{}, PartialSignature{}, fail(ErrSelfVerify, "the own public nonce is invalid: %v", err)
 	}
@@ -60,5 +56,5 @@ func (c *Context) DeterministicSign(aggOtherNonce [PubNonceSize]byte, message []
 	if err != nil {
 		return [PubNonceSize]byte{}, PartialSignature{}, err
 	}
-	return nonces.PubNonce, sig, nil
+	return nonce, sig, nil
 }

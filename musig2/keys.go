@@ -129,11 +129,15 @@ func aggregate(keys []*btcec.PublicKey, sort bool, tweaks []Tweak) (*keyAgg, err
 	if len(keys) == 0 {
 		return nil, fail(ErrNoKeys, "the list of public keys is empty")
 	}
-	agg := &keyAgg{keySet: newKeySet(keys, sort), tweaks: slices.Clone(tweaks)}
-	agg.coefficients = agg.keyAggCoefficients()
-	terms := make([]curve.Term, len(keys))
+	set := newKeySet(keys, sort)
+	return set.aggregate(set.keyAggCoefficients(), tweaks)
+}
+
+func (s *keySet) aggregate(coefficients []curve.Scalar, tweaks []Tweak) (*keyAgg, error) {
+	agg := &keyAgg{keySet: *s, coefficients: coefficients, tweaks: slices.Clone(tweaks)}
+	terms := make([]curve.Term, len(agg.keys))
 	for i, key := range agg.keys {
-		terms[i] = curve.Term{Scalar: agg.coefficients[i], Point: pointOf(key)}
+		terms[i] = curve.Term{Scalar: coefficients[i], Point: pointOf(key)}
 	}
 	agg.point = curve.MultiMultNonConst(nil, terms...)
 	if curve.IsInfinity(&agg.point) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/binary"
 	"hash"
 	"io"
@@ -102,7 +103,7 @@ func WithNonceAuxInput(extraInput []byte) NonceGenOption {
 // ErrNonceMismatch if the secret key is not that of the public key, and with
 // ErrInvalidArgument if neither key is given.
 func GenNonces(options ...NonceGenOption) (*Nonces, error) {
-	o := nonceGenOptions{rand: rand.Reader}
+	o := nonceGenOptions{rand: systemRand()}
 	for _, option := range options {
 		option(&o)
 	}
@@ -122,25 +123,37 @@ func GenNonces(options ...NonceGenOption) (*Nonces, error) {
 	return o.generate()
 }
 
+func systemRand() io.Reader { return rand.Reader }
+
 // generate runs NonceGen with options that have been checked: the public key is
 // present and belongs to the secret key, if there is one.
 func (o *nonceGenOptions) generate() (*Nonces, error) {
+	secret, err := o.secret()
+	if err != nil {
+		return nil, err
+	}
+	defer secret.wipe()
+	return &Nonces{
+		PubNonce:     secret.public(),
+		SecNonce:     secret.encode(),
+		aggregateKey: o.aggregateKey,
+		message:      o.message,
+	}, nil
+}
+
+// secret draws the secret half.
+func (o *nonceGenOptions) secret() (*secretNonce, error) {
 	var seed [32]byte
 	defer clear(seed[:])
 	if _, err := io.ReadFull(o.rand, seed[:]); err != nil {
 		return nil, fail(ErrRandom, "the source of randomness failed: %v", err)
 	}
 	if o.secretKey != nil {
-		mask := taggedHash(tagNonceAux, seed[:])
-		secret := o.secretKey.Key.Bytes()
-		for i := range seed {
-			seed[i] = mask[i] ^ secret[i]
-		}
-		clear(secret[:])
-		clear(mask[:])
+		maskSecretKey(&seed, o.secretKey)
 	}
 	pk := encodeKey(o.publicKey)
 	h := newTagged(tagNonce)
+	defer wipeHash(h)
 	h.Write(seed[:])
 	h.Write([]byte{PubKeySize})
 	h.Write(pk[:])
@@ -155,24 +168,27 @@ func (o *nonceGenOptions) generate() (*Nonces, error) {
 	}
 	h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(o.extraInput))))
 	h.Write(o.extraInput)
-	defer wipeHash(h)
-
-	nonces := &Nonces{aggregateKey: o.aggregateKey, message: o.message}
-	if err := nonces.derive(h, pk); err != nil {
-		return nil, err
-	}
-	return nonces, nil
+	return deriveNonce(h, pk)
 }
 
-// derive fills the nonce: each secret scalar is the hash of what h has been
+// maskSecretKey replaces randomness by the secret key xor the MuSig/aux hash of
+// the randomness.
+func maskSecretKey(random *[32]byte, key *btcec.PrivateKey) {
+	mask := taggedHash(tagNonceAux, random[:])
+	secret := key.Key.Bytes()
+	subtle.XORBytes(random[:], secret[:], mask[:])
+	clear(secret[:])
+	clear(mask[:])
+}
+
+// deriveNonce makes a secret nonce: each scalar is the hash of what h has been
 // given and the scalar's number.
-func (n *Nonces) derive(h hash.Hash, pk [PubKeySize]byte) error {
-	var secret secretNonce
-	defer secret.wipe()
+func deriveNonce(h hash.Hash, pk [PubKeySize]byte) (*secretNonce, error) {
+	secret := &secretNonce{publicKey: pk}
 	for i := range secret.k {
 		c, err := h.(hash.Cloner).Clone()
 		if err != nil {
-			return fail(ErrRandom, "the hash cannot be copied: %v", err)
+			return nil, fail(ErrRandom, "the hash cannot be copied: %v", err)
 		}
 		c.Write([]byte{byte(i)})
 		var digest [sha256.Size]byte
@@ -181,13 +197,10 @@ func (n *Nonces) derive(h hash.Hash, pk [PubKeySize]byte) error {
 		clear(digest[:])
 		wipeHash(c)
 	}
-	secret.publicKey = pk
 	if err := secret.check(); err != nil {
-		return err
+		return nil, err
 	}
-	n.PubNonce = secret.public()
-	n.SecNonce = secret.encode()
-	return nil
+	return secret, nil
 }
 
 // take moves the secret half out of n. It succeeds once, whatever happens next,
