@@ -114,13 +114,13 @@ var assignedFeatures = map[int]feature{
 func FeatureName(bit int) string { return assignedFeatures[bit&^1].name }
 
 // check says whether a connection with a peer that has these features can be
-// kept: no required feature is unknown, and no known one lacks what it depends
+// kept: no required feature is unknown (known has even bits beyond the table), and no known one lacks what it depends
 // on (BOLT-1, "The init Message").
-func (f Features) check(known []uint16) error {
+func (f Features) check(known map[int]bool) error {
 	var unknown []int
 	for _, bit := range f.Bits() {
 		_, assigned := assignedFeatures[bit]
-		if bit%2 == 0 && !assigned && !isKnown(known, bit) {
+		if bit%2 == 0 && !assigned && !known[bit] {
 			unknown = append(unknown, bit)
 		}
 	}
@@ -142,10 +142,6 @@ func (f Features) check(known []uint16) error {
 		return featureError(ErrFeatureDependency, "features that others depend on are not set: ", missing)
 	}
 	return nil
-}
-
-func isKnown(known []uint16, even int) bool {
-	return slices.ContainsFunc(known, func(bit uint16) bool { return int(bit&^1) == even })
 }
 
 func featureError(kind ErrorKind, what string, bits []int) error {

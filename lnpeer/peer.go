@@ -21,8 +21,9 @@ type Config struct {
 
 // Peer is one end of BOLT-1. It is for one goroutine.
 type Peer struct {
-	init     []byte
-	known    []uint16
+	init []byte
+	// known are the even bits, beyond those of BOLT-9, that may be required.
+	known    map[int]bool
 	networks [][chainHashSize]byte
 
 	started bool
@@ -40,38 +41,29 @@ func New(cfg Config) (*Peer, error) {
 	if features == nil {
 		features = DefaultFeatures()
 	}
-	for even := 0; even < 8*len(features); even += 2 {
-		if features.Has(even) && features.Has(even+1) {
-			return nil, newError(ErrArgument, fmt.Sprintf("features: both bits %d and %d are set", even, even+1))
+	// A map that is longer than a message does not fit its own length field.
+	if len(features) > MaxMessageSize {
+		return nil, newError(ErrArgument, "features: too long for an init message")
+	}
+	known := make(map[int]bool)
+	for _, bit := range cfg.KnownFeatures {
+		known[int(bit&^1)] = true
+	}
+	for _, bit := range features.Bits() {
+		if features.Has(bit ^ 1) {
+			return nil, newError(ErrArgument, fmt.Sprintf("features: bits %d and %d are one feature's", bit&^1, bit|1))
 		}
+		// What this side offers, it knows.
+		known[bit&^1] = true
 	}
-	if err := features.check(slices.Concat(cfg.KnownFeatures, ownBits(features))); err != nil {
+	if err := features.check(known); err != nil {
 		return nil, newError(ErrArgument, "features: "+err.Error())
-	}
-	const maxNetworks = MaxMessageSize / chainHashSize
-	if len(features) > MaxMessageSize || len(cfg.Networks) > maxNetworks {
-		return nil, newError(ErrArgument, "features or networks: too many for one init message")
 	}
 	init := encodeInit(features, cfg.Networks)
 	if len(init) > MaxMessageSize {
-		return nil, newError(ErrArgument, "features and networks: too many for one init message")
+		return nil, newError(ErrArgument, "networks: too many for an init message")
 	}
-	return &Peer{
-		init:     init,
-		known:    slices.Concat(cfg.KnownFeatures, ownBits(features)),
-		networks: slices.Clone(cfg.Networks),
-	}, nil
-}
-
-// ownBits returns the bits of features that this side offers, and so knows.
-func ownBits(features Features) []uint16 {
-	var bits []uint16
-	for _, bit := range features.Bits() {
-		if bit <= 0xffff {
-			bits = append(bits, uint16(bit))
-		}
-	}
-	return bits
+	return &Peer{init: init, known: known, networks: slices.Clone(cfg.Networks)}, nil
 }
 
 // Start returns this side's init message, which is the first to send. Nothing

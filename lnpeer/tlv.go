@@ -3,6 +3,7 @@ package lnpeer
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // record is one record of a TLV stream.
@@ -31,22 +32,13 @@ func parseTLV(b []byte, known ...uint64) ([]record, error) {
 		if length > uint64(len(rest)) {
 			return nil, newError(ErrTLV, fmt.Sprintf("TLV type %d is cut off", typ))
 		}
-		if typ%2 == 0 && !contains(known, typ) {
+		if typ%2 == 0 && !slices.Contains(known, typ) {
 			return nil, newError(ErrTLV, fmt.Sprintf("unknown even TLV type %d", typ))
 		}
 		records = append(records, record{typ, rest[:length]})
 		b = rest[length:]
 	}
 	return records, nil
-}
-
-func contains(known []uint64, typ uint64) bool {
-	for _, k := range known {
-		if k == typ {
-			return true
-		}
-	}
-	return false
 }
 
 // bigSize decodes a BigSize number, which is minimally encoded, and returns what
