@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brontosig/brontosig/brontide"
 	"github.com/brontosig/brontosig/internal/abi"
+	"github.com/brontosig/brontosig/lnpeer"
 	"github.com/brontosig/brontosig/musig2"
 )
 
@@ -58,6 +60,32 @@ var kinds = []struct {
 	{musig2.ErrWiped, abi.Wiped},
 	{musig2.ErrMalformedContext, abi.MalformedContext},
 	{musig2.ErrInvalidArgument, abi.InvalidArgument},
+
+	{brontide.ErrArgument, abi.InvalidArgument},
+	{brontide.ErrPublicKey, abi.InvalidPublicKey},
+	{brontide.ErrWrongAct, abi.WrongAct},
+	{brontide.ErrVersion, abi.UnsupportedVersion},
+	{brontide.ErrMAC, abi.MacFailed},
+	{brontide.ErrNotAnswered, abi.NotAnswered},
+	{brontide.ErrTruncated, abi.Truncated},
+	{brontide.ErrHandshakeIncomplete, abi.HandshakeIncomplete},
+	{brontide.ErrPoisoned, abi.Poisoned},
+	{brontide.ErrMaxMessageLengthExceeded, abi.MessageTooLong},
+
+	{lnpeer.ErrArgument, abi.InvalidArgument},
+	{lnpeer.ErrAlreadyStarted, abi.AlreadyStarted},
+	{lnpeer.ErrNotReady, abi.PeerNotReady},
+	{lnpeer.ErrReservedType, abi.ReservedType},
+	{lnpeer.ErrTooManyPings, abi.TooManyPings},
+	{lnpeer.ErrMalformed, abi.MalformedMessage},
+	{lnpeer.ErrTLV, abi.MalformedTlv},
+	{lnpeer.ErrNoInit, abi.NoInit},
+	{lnpeer.ErrDuplicateInit, abi.DuplicateInit},
+	{lnpeer.ErrUnknownFeature, abi.UnknownFeature},
+	{lnpeer.ErrFeatureDependency, abi.FeatureDependency},
+	{lnpeer.ErrNoCommonNetwork, abi.NoCommonNetwork},
+	{lnpeer.ErrUnknownType, abi.UnknownMessageType},
+	{lnpeer.ErrClosed, abi.PeerClosed},
 }
 
 // codeOf returns the code of err. An error that no code is known for is a bug.

@@ -15,6 +15,14 @@ import (
 	"github.com/brontosig/brontosig/internal/abi"
 )
 
+// unreached are the kinds of brontide that only a caller of Machine's own
+// methods can meet. The exports go through Stream, which hands every packet over
+// whole, reads headers and bodies in their order, and is done with the static
+// key when that is wiped.
+var unreached = map[string]bool{
+	"ErrMessageNotFlushed": true, "ErrHeaderNotRead": true, "ErrBufferSize": true, "ErrKeyWiped": true,
+}
+
 // TestEveryKindHasCode looks up, in the table, each kind of error that a file
 // of a protocol package mentions. One that is missing would reach JavaScript as
 // INTERNAL. Files that are not built for js/wasm do not count.
@@ -29,8 +37,8 @@ func TestEveryKindHasCode(t *testing.T) {
 			t.Errorf("%s mentions no kind of error", dir)
 		}
 		for name := range mentioned {
-			if !known[name] {
-				t.Errorf("%s.%s has no code", dir, name)
+			if known[name] == unreached[name] {
+				t.Errorf("%s.%s: it has a code: %v; an export reaches it: %v", dir, name, known[name], !unreached[name])
 			}
 		}
 	}
@@ -56,6 +64,9 @@ func mentionedKinds(t *testing.T, dir string) map[string]bool {
 			t.Fatal(err)
 		}
 		ast.Inspect(parsed, func(node ast.Node) bool {
+			if _, ok := node.(*ast.SelectorExpr); ok {
+				return false // a name of another package
+			}
 			if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Err") {
 				return false
 			}

@@ -80,4 +80,60 @@ const (
 	MalformedContext
 	// Wiped means that the object has been wiped.
 	Wiped
+
+	// InvalidPublicKey means that a public key, as an argument or in an act of
+	// the handshake, is not a point of the curve.
+	InvalidPublicKey
+	// WrongAct means that an act of the handshake is out of turn.
+	WrongAct
+	// UnsupportedVersion means that the other side speaks another version of
+	// the handshake.
+	UnsupportedVersion
+	// MacFailed means that an act or a message was not authentic. The
+	// connection cannot be used any more.
+	MacFailed
+	// NotAnswered means that the other side hung up on the first act of the
+	// handshake. A node whose key is not the expected one does that.
+	NotAnswered
+	// Truncated means that the other side's bytes ended in the middle.
+	Truncated
+	// HandshakeIncomplete means that messages can be sent only after the
+	// handshake.
+	HandshakeIncomplete
+	// Poisoned means that the connection has failed before.
+	Poisoned
+	// MessageTooLong means that a message has more than 65,535 bytes.
+	MessageTooLong
+
+	// AlreadyStarted means that the init message was sent already.
+	AlreadyStarted
+	// PeerNotReady means that the init messages have not been exchanged.
+	PeerNotReady
+	// ReservedType means that messages of this type are sent by the peer layer
+	// itself.
+	ReservedType
+	// TooManyPings means that too many pings are unanswered.
+	TooManyPings
+	// MalformedMessage means that a message of the other side is too short for
+	// its contents.
+	MalformedMessage
+	// MalformedTlv means that a TLV stream of the other side breaks the rules.
+	MalformedTlv
+	// NoInit means that the other side's first message is not init.
+	NoInit
+	// DuplicateInit means that the other side sent init twice.
+	DuplicateInit
+	// UnknownFeature means that the other side requires features that are not
+	// known here. The message lists them.
+	UnknownFeature
+	// FeatureDependency means that the other side has a feature without one
+	// that it depends on.
+	FeatureDependency
+	// NoCommonNetwork means that the other side is on other networks only.
+	NoCommonNetwork
+	// UnknownMessageType means that the other side sent a message of an unknown
+	// even type.
+	UnknownMessageType
+	// PeerClosed means that the other side has broken the protocol before.
+	PeerClosed
 )

@@ -104,7 +104,81 @@ export type CoreErrorCode =
    */
   | 'MALFORMED_CONTEXT'
   /** Means that the object has been wiped. */
-  | 'WIPED';
+  | 'WIPED'
+  /**
+   * Means that a public key, as an argument or in an act of
+   * the handshake, is not a point of the curve.
+   */
+  | 'INVALID_PUBLIC_KEY'
+  /** Means that an act of the handshake is out of turn. */
+  | 'WRONG_ACT'
+  /**
+   * Means that the other side speaks another version of
+   * the handshake.
+   */
+  | 'UNSUPPORTED_VERSION'
+  /**
+   * Means that an act or a message was not authentic. The
+   * connection cannot be used any more.
+   */
+  | 'MAC_FAILED'
+  /**
+   * Means that the other side hung up on the first act of the
+   * handshake. A node whose key is not the expected one does that.
+   */
+  | 'NOT_ANSWERED'
+  /** Means that the other side's bytes ended in the middle. */
+  | 'TRUNCATED'
+  /**
+   * Means that messages can be sent only after the
+   * handshake.
+   */
+  | 'HANDSHAKE_INCOMPLETE'
+  /** Means that the connection has failed before. */
+  | 'POISONED'
+  /** Means that a message has more than 65,535 bytes. */
+  | 'MESSAGE_TOO_LONG'
+  /** Means that the init message was sent already. */
+  | 'ALREADY_STARTED'
+  /** Means that the init messages have not been exchanged. */
+  | 'PEER_NOT_READY'
+  /**
+   * Means that messages of this type are sent by the peer layer
+   * itself.
+   */
+  | 'RESERVED_TYPE'
+  /** Means that too many pings are unanswered. */
+  | 'TOO_MANY_PINGS'
+  /**
+   * Means that a message of the other side is too short for
+   * its contents.
+   */
+  | 'MALFORMED_MESSAGE'
+  /** Means that a TLV stream of the other side breaks the rules. */
+  | 'MALFORMED_TLV'
+  /** Means that the other side's first message is not init. */
+  | 'NO_INIT'
+  /** Means that the other side sent init twice. */
+  | 'DUPLICATE_INIT'
+  /**
+   * Means that the other side requires features that are not
+   * known here. The message lists them.
+   */
+  | 'UNKNOWN_FEATURE'
+  /**
+   * Means that the other side has a feature without one
+   * that it depends on.
+   */
+  | 'FEATURE_DEPENDENCY'
+  /** Means that the other side is on other networks only. */
+  | 'NO_COMMON_NETWORK'
+  /**
+   * Means that the other side sent a message of an unknown
+   * even type.
+   */
+  | 'UNKNOWN_MESSAGE_TYPE'
+  /** Means that the other side has broken the protocol before. */
+  | 'PEER_CLOSED';
 
 /** The codes in the order of their numbers at the boundary, from 1. */
 export const CORE_ERROR_CODES: readonly CoreErrorCode[] = [
@@ -134,6 +208,28 @@ export const CORE_ERROR_CODES: readonly CoreErrorCode[] = [
   'SESSION_FAILED',
   'MALFORMED_CONTEXT',
   'WIPED',
+  'INVALID_PUBLIC_KEY',
+  'WRONG_ACT',
+  'UNSUPPORTED_VERSION',
+  'MAC_FAILED',
+  'NOT_ANSWERED',
+  'TRUNCATED',
+  'HANDSHAKE_INCOMPLETE',
+  'POISONED',
+  'MESSAGE_TOO_LONG',
+  'ALREADY_STARTED',
+  'PEER_NOT_READY',
+  'RESERVED_TYPE',
+  'TOO_MANY_PINGS',
+  'MALFORMED_MESSAGE',
+  'MALFORMED_TLV',
+  'NO_INIT',
+  'DUPLICATE_INIT',
+  'UNKNOWN_FEATURE',
+  'FEATURE_DEPENDENCY',
+  'NO_COMMON_NETWORK',
+  'UNKNOWN_MESSAGE_TYPE',
+  'PEER_CLOSED',
 ];
 
 /** What a signer, or the aggregator of nonces, contributes to a session (BIP-327). */
@@ -171,6 +267,30 @@ export const SESSION_STATES: readonly SessionState[] = [
   'failed',
 ];
 
+/** How far a brontide machine has come (BOLT-8). */
+export type MachineState = 'handshake' | 'ready' | 'failed';
+
+/** The values of {@link MachineState} in the order of their numbers at the boundary, from 0. */
+export const MACHINE_STATES: readonly MachineState[] = [
+  'handshake',
+  'ready',
+  'failed',
+];
+
+/** What a message of the other side means (BOLT-1). */
+export type PeerEvent = 'none' | 'init' | 'message' | 'pong' | 'warning' | 'error' | 'failure';
+
+/** The values of {@link PeerEvent} in the order of their numbers at the boundary, from 0. */
+export const PEER_EVENTS: readonly PeerEvent[] = [
+  'none',
+  'init',
+  'message',
+  'pong',
+  'warning',
+  'error',
+  'failure',
+];
+
 /** Bytes of a secret key. */
 export const SECRET_KEY_SIZE = 32;
 
@@ -195,6 +315,21 @@ export const TWEAK_SIZE = 32;
 /** Bytes of the optional randomness of deterministic signing (BIP-327). */
 export const RAND_SIZE = 32;
 
+/** Bytes of the longest message of a Lightning connection (BOLT-8). */
+export const MAX_BRONTIDE_MESSAGE_SIZE = 65535;
+
+/** Bytes of the most padding in a ping (BOLT-1). */
+export const MAX_PING_PADDING = 65529;
+
+/** The least number of pong bytes in a ping that asks for no pong (BOLT-1). */
+export const NO_PONG = 65532;
+
+/** Bytes of a channel's identifier (BOLT-2). */
+export const CHANNEL_ID_SIZE = 32;
+
+/** Bytes of the hash that names a network (BOLT-0). */
+export const CHAIN_HASH_SIZE = 32;
+
 /** Bytes of the longest message that can be signed or verified. */
 export const MAX_MESSAGE_SIZE = 16777216;
 
@@ -206,6 +341,41 @@ export const MAX_INPUT_SIZE = 17825792;
 
 /** The functions that the wasm module exports. */
 export interface Exports {
+  /**
+   * Makes one end of a connection and returns its handle. Input: the
+   * static secret key, and for an initiator the static public key of the other
+   * side.
+   */
+  readonly brontide_new: (n: number, initiator: number) => number;
+  /** Returns what to send first: act one, or nothing. */
+  readonly brontide_start: (n: number, machine: number) => number;
+  /**
+   * Takes bytes of the other side in any split. Output: what to
+   * send, and every message that is complete, each after its length in 4 bytes,
+   * little-endian. An error that comes after good messages is returned by the next
+   * call; the state tells that there is one.
+   */
+  readonly brontide_receive: (n: number, machine: number) => number;
+  /**
+   * Returns a message as it goes over the transport. Input: the
+   * message.
+   */
+  readonly brontide_encrypt: (n: number, machine: number) => number;
+  /**
+   * Takes the end of the other side's bytes. It fails unless that is
+   * in a place where the stream may end.
+   */
+  readonly brontide_end: (n: number, machine: number) => number;
+  /**
+   * Returns the number of the state, an index into
+   * abi.MachineStates.
+   */
+  readonly brontide_state: (n: number, machine: number) => number;
+  /**
+   * Returns the static public key of the other side, compressed,
+   * or nothing as long as it is not known.
+   */
+  readonly brontide_remote_key: (n: number, machine: number) => number;
   /**
    * Returns a number that the wrapper compares with its own, so
    * that a module of another version is refused when it is loaded.
@@ -229,6 +399,29 @@ export interface Exports {
    * not depend on it. Input: the secret key.
    */
   readonly public_key: (n: number) => number;
+  /**
+   * Makes the base protocol of one connection and returns its handle.
+   * Input: with hasFeatures featuresSize bytes of features (otherwise the default
+   * is offered), knownCount feature bits of 2 bytes each, little-endian, and the
+   * chain hashes of networkCount networks.
+   */
+  readonly lnpeer_new: (n: number, hasFeatures: number, featuresSize: number, knownCount: number, networkCount: number) => number;
+  /** Returns the own init message. */
+  readonly lnpeer_start: (n: number, peer: number) => number;
+  /**
+   * Takes one message of the other side. Output: the number of the
+   * event in 1 byte, an index into abi.PeerEvents; a reply to send after its length
+   * in 4 bytes, little-endian; and what the event tells. After the event failure
+   * the next call returns the error.
+   */
+  readonly lnpeer_receive: (n: number, peer: number) => number;
+  /** Returns a message for sending. Input: the payload. */
+  readonly lnpeer_message: (n: number, peer: number, messageType: number) => number;
+  /**
+   * Returns a ping that asks for a pong of pongBytes and carries
+   * padding bytes.
+   */
+  readonly lnpeer_ping: (n: number, peer: number, pongBytes: number, padding: number) => number;
   /** Sorts count compressed keys. */
   readonly musig2_sort_keys: (n: number, count: number) => number;
   /**
@@ -320,4 +513,4 @@ export interface Exports {
 }
 
 /** What the module's `abi_fingerprint` returns if it belongs to this file. */
-export const FINGERPRINT = 294779693;
+export const FINGERPRINT = 397829097;

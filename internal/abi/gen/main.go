@@ -47,6 +47,10 @@ func generate(root string) (map[string][]byte, error) {
 		"TWEAK_KINDS", abi.TweakKinds[:])
 	writeNames(&body, "SessionState", "Where a signing session stands.",
 		"SESSION_STATES", abi.SessionStates[:])
+	writeNames(&body, "MachineState", "How far a brontide machine has come (BOLT-8).",
+		"MACHINE_STATES", abi.MachineStates[:])
+	writeNames(&body, "PeerEvent", "What a message of the other side means (BOLT-1).",
+		"PEER_EVENTS", abi.PeerEvents[:])
 	writeNumbers(&body)
 	writeExports(&body, exports)
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/brontosig/brontosig/brontide"
 	"github.com/brontosig/brontosig/internal/abi"
+	"github.com/brontosig/brontosig/lnpeer"
 	"github.com/brontosig/brontosig/musig2"
 )
 
@@ -25,6 +27,11 @@ var numbers = []number{
 	{"SIGNATURE_SIZE", musig2.SignatureSize, "Bytes of a signature (BIP-340)."},
 	{"TWEAK_SIZE", musig2.TweakSize, "Bytes of a tweak and of a merkle root."},
 	{"RAND_SIZE", musig2.RandSize, "Bytes of the optional randomness of deterministic signing (BIP-327)."},
+	{"MAX_BRONTIDE_MESSAGE_SIZE", brontide.MaxMessageSize, "Bytes of the longest message of a Lightning connection (BOLT-8)."},
+	{"MAX_PING_PADDING", lnpeer.MaxPingPadding, "Bytes of the most padding in a ping (BOLT-1)."},
+	{"NO_PONG", lnpeer.NoPong, "The least number of pong bytes in a ping that asks for no pong (BOLT-1)."},
+	{"CHANNEL_ID_SIZE", 32, "Bytes of a channel's identifier (BOLT-2)."},
+	{"CHAIN_HASH_SIZE", 32, "Bytes of the hash that names a network (BOLT-0)."},
 	{"MAX_MESSAGE_SIZE", abi.MaxMessageSize, "Bytes of the longest message that can be signed or verified."},
 	{"MAX_SIGNERS", abi.MaxSigners, "The largest number of keys, or of nonces, in one call."},
 	{"MAX_INPUT_SIZE", abi.MaxInputSize, "Bytes that all arguments of one call may have together."},
