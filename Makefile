@@ -112,6 +112,22 @@ check-reproducible: dist/brontosig.wasm ## Compare the module with one built els
 	cmp dist/brontosig.wasm build/again/brontosig.wasm
 	@rm -rf build/again
 
+BRIDGE_SOURCES := $(GO_SOURCES) $(shell find bridge cmd -name '*.go' ! -name '*_test.go')
+
+build/brontosig-bridge: $(BRIDGE_SOURCES)
+	@echo "==> compiling the bridge"
+	@mkdir -p build
+	$(GO) build $(BUILD_FLAGS) -o $@ ./cmd/brontosig-bridge
+
+.PHONY: demo
+demo: build build/brontosig-bridge ## Co-sign with three signers and reach a Lightning peer through a bridge
+	@echo "==> running examples/node/demo.mjs beside a bridge with an embedded peer"
+	@node examples/run-with-bridge.mjs node examples/node/demo.mjs
+
+.PHONY: web
+web: build build/brontosig-bridge ## Serve the same as a web page, until interrupted
+	@node examples/web/serve.mjs
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf build dist

@@ -29,7 +29,7 @@ export type ConnectionErrorCode =
    * browser, the bridge refused the page's origin.
    */
   | 'CONNECTION_FAILED'
-  /** The bridge refuses to connect to that node. */
+  /** The bridge refuses to connect to that node, or refuses this client. */
   | 'BRIDGE_REFUSED'
   /** The bridge asks for fewer connections. */
   | 'RATE_LIMITED'
@@ -45,6 +45,8 @@ export type ConnectionErrorCode =
   | 'AUTHENTICATION_FAILED'
   /** The peer broke the protocol. */
   | 'PROTOCOL_ERROR'
+  /** More arrived than the reader took. */
+  | 'QUEUE_FULL'
   /** The messages already have a reader. */
   | 'LOCKED';
 

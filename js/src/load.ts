@@ -127,8 +127,12 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
 }
 
 async function compileBytes(bytes: BufferSource, what: string): Promise<WebAssembly.Module> {
+  // V8 takes no DataView here, though the standard does.
+  const view = ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : bytes;
   try {
-    return await WebAssembly.compile(bytes);
+    return await WebAssembly.compile(view);
   } catch (cause) {
     throw notModule(what, cause);
   }

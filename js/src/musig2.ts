@@ -6,7 +6,6 @@ import {
   PUBLIC_KEY_SIZE,
   PUBLIC_NONCE_SIZE,
   RAND_SIZE,
-  SECRET_KEY_SIZE,
   SIGNATURE_SIZE,
   X_ONLY_KEY_SIZE,
 } from './generated.js';
@@ -27,20 +26,8 @@ import { call, output } from './runtime.js';
 
 export type { SessionState } from './generated.js';
 export type { Tweak } from './musig2-check.js';
+export { publicKey } from './public-key.js';
 export { Collector, Coordinator, Nonce, Session, type NonceOptions } from './musig2-session.js';
-
-/**
- * Computes the public key of a secret key (BIP-327, IndividualPubkey), in time
- * that does not depend on it.
- *
- * @param secretKey - 32 bytes, big-endian. It is wiped from the module's memory.
- * @returns the public key, 33 bytes, compressed.
- * @throws TypeError or RangeError if it is not 32 bytes.
- * @throws BrontosigError INVALID_SECRET_KEY if it is 0 or not below the order of the group.
- */
-export function publicKey(secretKey: Uint8Array): Uint8Array<ArrayBuffer> {
-  return output(call('public_key', [bytes('secretKey', secretKey, SECRET_KEY_SIZE)]));
-}
 
 /**
  * Sorts public keys, so that signers who know the same set agree on its order

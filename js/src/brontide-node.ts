@@ -1,0 +1,3 @@
+import './network-node.js';
+
+export * from './brontide.js';

@@ -1,0 +1,351 @@
+import { bytes, object } from './check.js';
+import { BrontosigError, type ErrorCode } from './errors.js';
+import { MAX_BRONTIDE_MESSAGE_SIZE } from './generated.js';
+import { abortError, within, type Limits } from './limits.js';
+import type { Machine } from './machine.js';
+import { asError, type Transport, type TransportClose } from './transport.js';
+
+/** Milliseconds that a handshake may take by default. */
+const HANDSHAKE_TIMEOUT = 20_000;
+
+/** Milliseconds that `close` waits for what is still to be sent. */
+const CLOSE_TIMEOUT = 5_000;
+
+/** How a {@link Connection} ended. */
+export interface CloseInfo {
+  /** Who ended it. */
+  readonly by: 'local' | 'remote';
+  /** The WebSocket close code, if there was one. */
+  readonly code?: number | undefined;
+  /** What the other side or a bridge said about it, or an empty string. */
+  readonly reason: string;
+  /** What went wrong; undefined for an orderly end. */
+  readonly error?: BrontosigError | undefined;
+}
+
+/** Guards the constructor of a Connection. */
+const established: unique symbol = Symbol('established');
+
+/** What the constructor of a {@link Connection} takes. It is not for applications. */
+interface Parts {
+  readonly guard: typeof established;
+  readonly machine: Machine;
+  readonly transport: Transport;
+  readonly reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly localKey: Uint8Array;
+  readonly remoteKey: Uint8Array;
+  readonly early: readonly Uint8Array[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Does the handshake over a transport. On failure the transport is closed.
+ *
+ * @param machine - which has done nothing yet. The connection takes it over.
+ */
+export async function establish(
+  transport: Transport,
+  machine: Machine,
+  localKey: Uint8Array,
+  limits: Limits,
+): Promise<Connection> {
+  try {
+    object('transport', transport);
+    const reader = transport.readable.getReader();
+    const writer = transport.writable.getWriter();
+    // The writer's failure is met where something is written.
+    writer.closed.catch(() => undefined);
+    const early = await within(limits, 'the handshake', HANDSHAKE_TIMEOUT, async (ended) => {
+      ended.addEventListener('abort', () => {
+        reader.cancel().catch(() => undefined);
+      });
+      return handshake(machine, reader, writer, ended);
+    });
+    const remoteKey = machine.remoteKey ?? new Uint8Array();
+    const { signal } = limits;
+    return new Connection({
+      guard: established, machine, transport, reader, writer, localKey, remoteKey, early, signal,
+    });
+  } catch (error) {
+    machine.dispose();
+    transport.close();
+    throw error;
+  }
+}
+
+/** Runs the acts and returns the messages that came right behind them. */
+async function handshake(
+  machine: Machine,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+  ended: AbortSignal,
+): Promise<readonly Uint8Array[]> {
+  let answered = false;
+  try {
+    const act = machine.start();
+    if (act.length > 0) {
+      await writer.write(act);
+    }
+    for (;;) {
+      const { done, value } = await reader.read();
+      ended.throwIfAborted();
+      answered ||= !done;
+      if (done) {
+        machine.end();
+        throw new BrontosigError('CONNECTION_CLOSED', 'the connection ended in the handshake');
+      }
+      const { send, messages } = machine.receive(value);
+      if (send !== undefined) {
+        await writer.write(send);
+        ended.throwIfAborted();
+      }
+      if (machine.state === 'ready') {
+        return messages;
+      }
+    }
+  } catch (cause) {
+    const error = asError('CONNECTION_CLOSED', 'the connection broke in the handshake', cause);
+    // A node that hangs up on act one may do so with a reset.
+    const code = !answered && wasReset(error) ? 'NOT_ANSWERED' : error.code;
+    const known = handshakeCodes[code];
+    throw known === undefined ? error : new BrontosigError(...known, { cause });
+  }
+}
+
+/** Tells whether a TCP connection was reset, which only Node shows. */
+function wasReset(error: BrontosigError): boolean {
+  return (error.cause as { code?: unknown } | undefined)?.code === 'ECONNRESET';
+}
+
+const handshakeCodes: Readonly<Partial<Record<ErrorCode, readonly [ErrorCode, string]>>> = {
+  NOT_ANSWERED: [
+    'AUTHENTICATION_FAILED',
+    'authentication failed: the node hung up on act one, most likely because its key is not the expected one',
+  ],
+  MAC_FAILED: ['AUTHENTICATION_FAILED', 'authentication failed: an act of the handshake is not authentic'],
+  TRUNCATED: ['CONNECTION_CLOSED', 'the other side hung up in the middle of the handshake'],
+  UNSUPPORTED_VERSION: ['PROTOCOL_ERROR', 'the other side speaks another version of the handshake'],
+  INVALID_PUBLIC_KEY: ['PROTOCOL_ERROR', 'an act of the handshake holds no public key'],
+};
+
+/**
+ * An encrypted and authenticated connection (BOLT-8) that carries messages of up
+ * to 65,535 bytes.
+ *
+ * `readable` and iteration are one consumer of the messages: a second one throws
+ * LOCKED. Read, or nothing that arrives is looked at; only the end of the
+ * transport is noticed without.
+ */
+export class Connection {
+  /** The static public key of the other side, 33 bytes. It has proved that it holds the secret one. */
+  readonly remoteKey: Uint8Array;
+  /** The own static public key, 33 bytes. */
+  readonly localKey: Uint8Array;
+  /** The messages that arrive. Reading slowly slows a TCP peer. */
+  readonly readable: ReadableStream<Uint8Array>;
+  /** Takes messages to send. Closing it closes the connection. */
+  readonly writable: WritableStream<Uint8Array>;
+  /** Settles, and never rejects, when the connection has ended. */
+  readonly closed: Promise<CloseInfo>;
+
+  readonly #machine: Machine;
+  readonly #transport: Transport;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #queue: Uint8Array[];
+  readonly #signal: AbortSignal | undefined;
+  #messages!: ReadableStreamDefaultController<Uint8Array>;
+  #settleClosed!: (info: CloseInfo) => void;
+  #ended: CloseInfo | undefined;
+  #closing: Promise<void> | undefined;
+  #remoteClosed = false;
+
+  /** Connections are made by {@link connect} and {@link accept}. */
+  constructor(parts: Parts) {
+    if ((parts as Parts | undefined)?.guard !== established) {
+      throw new TypeError('connections are made by connect() and accept()');
+    }
+    this.#machine = parts.machine;
+    this.#transport = parts.transport;
+    this.#reader = parts.reader;
+    this.#writer = parts.writer;
+    this.#queue = [...parts.early];
+    this.#signal = parts.signal;
+    this.localKey = parts.localKey;
+    this.remoteKey = parts.remoteKey;
+    this.closed = new Promise((resolve) => {
+      this.#settleClosed = resolve;
+    });
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#messages = controller;
+        },
+        pull: async () => this.#pull(),
+        cancel: async () => this.close(),
+      },
+      // Nothing is read ahead: the transport is to feel a slow reader.
+      new CountQueuingStrategy({ highWaterMark: 0 }),
+    );
+    this.writable = new WritableStream<Uint8Array>({
+      write: async (message) => this.send(message),
+      close: async () => this.close(),
+      abort: async () => this.close(),
+    });
+    this.#signal?.addEventListener('abort', this.#onAbort);
+    void this.#transport.closed?.then((close) => {
+      this.#transportClosed(close);
+    });
+  }
+
+  /**
+   * Sends a message.
+   *
+   * @param message - 0 to 65,535 bytes.
+   * @returns a promise that settles when the transport has taken it and has room
+   * for more.
+   * @throws TypeError or RangeError for a wrong argument.
+   * @throws BrontosigError CONNECTION_CLOSED, or what ended the connection.
+   */
+  async send(message: Uint8Array): Promise<void> {
+    bytes('message', message, [0, MAX_BRONTIDE_MESSAGE_SIZE]);
+    if (this.#ended !== undefined || this.#closing !== undefined || this.#remoteClosed) {
+      throw this.#closedError();
+    }
+    // From here to the write nothing waits, so packets go out in the order in
+    // which they were encrypted.
+    const packet = this.#machine.encrypt(message);
+    try {
+      await this.#writer.write(packet);
+    } catch (cause) {
+      // Unless something else has ended it before, which then is the reason.
+      const error = asError('CONNECTION_CLOSED', 'the connection broke', cause);
+      this.#end({ by: 'remote', reason: '', error });
+      throw this.#closedError();
+    }
+  }
+
+  #closedError(): BrontosigError {
+    return this.#ended?.error ?? new BrontosigError('CONNECTION_CLOSED', 'the connection is closed');
+  }
+
+  /** Iterates over the messages. Leaving the loop closes the connection. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array> {
+    if (this.readable.locked) {
+      throw new BrontosigError('LOCKED', 'the messages have a reader already');
+    }
+    const reader = this.readable.getReader();
+    return {
+      next: async () => {
+        const { done, value } = await reader.read();
+        return done ? { done, value: undefined } : { done, value };
+      },
+      return: async () => {
+        await reader.cancel();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
+
+  /**
+   * Ends the connection after everything that was sent has gone out, or after
+   * five seconds. Calling it again returns the same promise. It never rejects.
+   */
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#ended === undefined) {
+      try {
+        await within({}, 'closing', CLOSE_TIMEOUT, async () => this.#writer.close());
+      } catch {
+        // What could not be sent is lost either way: this side gives up.
+      }
+      this.#end({ by: 'local', reason: '' });
+    }
+    await this.closed;
+  }
+
+  /** Delivers one message, or the end. */
+  async #pull(): Promise<void> {
+    try {
+      while (this.#queue.length === 0) {
+        if (this.#machine.state === 'failed') {
+          // Throws what the machine had left to say.
+          this.#machine.receive(new Uint8Array());
+        }
+        const { done, value } = await this.#reader.read();
+        if (this.#ended !== undefined) {
+          return;
+        }
+        if (done) {
+          this.#machine.end();
+          const close = await this.#transport.closed;
+          this.#end({ by: 'remote', code: close?.code, reason: close?.reason ?? '' });
+          return;
+        }
+        this.#queue.push(...this.#machine.receive(value).messages);
+      }
+      const message = this.#queue.shift();
+      if (message !== undefined) {
+        this.#messages.enqueue(message);
+      }
+    } catch (cause) {
+      const error = asError('CONNECTION_CLOSED', 'the connection broke', cause);
+      const truncated = error.code === 'TRUNCATED';
+      this.#end({
+        by: 'remote',
+        reason: '',
+        error: truncated
+          ? new BrontosigError('CONNECTION_CLOSED', 'the other side hung up in the middle of a message', { cause })
+          : error,
+      });
+    }
+  }
+
+  readonly #onAbort = (): void => {
+    if (this.#signal !== undefined) {
+      this.#end({ by: 'local', reason: '', error: abortError(this.#signal) });
+    }
+  };
+
+  /**
+   * Notices the end of the transport. After an orderly one there may be messages
+   * left to read; whoever reads them comes to the end.
+   */
+  #transportClosed(close: TransportClose): void {
+    this.#remoteClosed = true;
+    if (close.error !== undefined) {
+      this.#end({ by: 'remote', ...close });
+    } else if (!this.readable.locked) {
+      this.#settleClosed({ by: 'remote', code: close.code, reason: close.reason });
+    }
+  }
+
+  #end(info: CloseInfo): void {
+    if (this.#ended !== undefined) {
+      return;
+    }
+    this.#ended = info;
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#machine.dispose();
+    if (info.error !== undefined) {
+      this.#messages.error(info.error);
+    } else {
+      try {
+        this.#messages.close();
+      } catch {
+        // The reader has cancelled the stream, which closes it.
+      }
+    }
+    this.#reader.cancel().catch(() => undefined);
+    this.#transport.close();
+    this.#settleClosed(info);
+  }
+}
