@@ -280,7 +280,7 @@ export class Connection {
           // Throws what the machine had left to say.
           this.#machine.receive(new Uint8Array());
         }
-        const { done, value } = await this.#reader.read();
+        const { done, value } = await this.#read();
         if (this.#ended !== undefined) {
           return;
         }
@@ -306,6 +306,18 @@ export class Connection {
           ? new BrontosigError('CONNECTION_CLOSED', 'the other side hung up in the middle of a message', { cause })
           : error,
       });
+    }
+  }
+
+  /** Reads from the transport. If that fails, the transport says how it ended. */
+  async #read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    try {
+      return await this.#reader.read();
+    } catch (cause) {
+      const close = await this.#transport.closed;
+      const error = asError('CONNECTION_CLOSED', 'the connection broke', cause);
+      this.#end({ by: 'remote', reason: '', ...close, error });
+      throw error;
     }
   }
 

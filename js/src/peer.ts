@@ -196,7 +196,8 @@ export async function newPeer(
     return new Peer({ guard: connected, connection, protocol, incoming, remoteInit, maxQueuedBytes });
   } catch (error) {
     protocol?.dispose();
-    await connection.close();
+    // It has five seconds to bring a last warning out, which nobody waits for.
+    void connection.close();
     throw asError('CONNECTION_CLOSED', 'the connection broke before init', error);
   } finally {
     ended.removeEventListener('abort', onAbort);
@@ -205,12 +206,13 @@ export async function newPeer(
 
 /** Sends the reply of the protocol, and throws the error that it announces. */
 async function reply(connection: Connection, protocol: Protocol, received: Received): Promise<void> {
-  if (received.reply.length > 0) {
-    await connection.send(received.reply);
-  }
+  const sent = received.reply.length > 0 ? connection.send(received.reply) : undefined;
   if (received.event === 'failure') {
+    // The warning is a courtesy: the error does not wait for it.
+    sent?.catch(() => undefined);
     protocol.receive(new Uint8Array());
   }
+  await sent;
 }
 
 /**

@@ -21,13 +21,13 @@ export function isolated(url: string, scenarios: Record<string, () => Promise<vo
   for (const name of Object.keys(scenarios)) {
     test(name, async () => {
       const worker = new Worker(new URL(url), { workerData: name });
-      let passed = false;
+      const result = { passed: false };
       worker.once('message', () => {
-        passed = true;
+        result.passed = true;
       });
       // Rejects if the worker reports an error.
       const [code] = (await once(worker, 'exit')) as [number];
-      if (code !== 0 || !passed) {
+      if (code !== 0 || !result.passed) {
         throw new Error(`the thread ended with code ${code} before its scenario had passed`);
       }
     });
