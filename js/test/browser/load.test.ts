@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { browserTest } from './chromium.js';
+
+const dist = new URL('../../../dist/', import.meta.url);
+
+const html = `<!doctype html><meta charset="utf-8"><title>test</title><link rel="icon" href="data:,">
+<script>
+  globalThis.Go = 'the page has a Go';
+  globalThis.process = { of: 'the page' };
+  globalThis.fs = { of: 'the page' };
+</script>
+<script type="importmap">{ "imports": { "brontosig": "/dist/index.js", "brontosig/musig2": "/dist/musig2.js" } }</script>`;
+
+/** Serves the package with a MIME type for the module. */
+async function served(wasmType: string, body: (origin: string) => Promise<void>): Promise<void> {
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/';
+    const name = /^\/dist\/([a-z0-9.-]+)$/.exec(path)?.[1];
+    if (path === '/') {
+      response.setHeader('content-type', 'text/html').end(html);
+    } else if (name === undefined) {
+      response.writeHead(404).end();
+    } else {
+      const type = name.endsWith('.wasm') ? wasmType : 'text/javascript';
+      readFile(new URL(name, dist)).then(
+        (content) => response.writeHead(200, type === '' ? {} : { 'content-type': type }).end(content),
+        () => response.writeHead(404).end(),
+      );
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    await body(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+}
+
+/** Runs the body of an async function in a new page, where `use` tells whether the module works. */
+async function run(browser: Browser, origin: string, body: string): Promise<unknown> {
+  const page: Page = await browser.newPage();
+  await page.goto(origin);
+  const result: unknown = await page.evaluate(`(async () => {
+    const { init } = await import('brontosig');
+    const { verify } = await import('brontosig/musig2');
+    const use = () => verify(new Uint8Array(64), new Uint8Array(), new Uint8Array(32)) === false;
+    const url = '/dist/brontosig.wasm';
+    ${body}
+  })()`);
+  await page.close();
+  return result;
+}
+
+browserTest('init() loads the module however it is served and given', async (browser) => {
+  for (const type of ['application/wasm', 'text/plain', '']) {
+    await served(type, async (origin) => {
+      for (const wasm of [
+        'undefined',
+        'url',
+        'new URL(url, location.href)',
+        'await fetch(url)',
+        'await (await fetch(url)).arrayBuffer()',
+        'new Uint8Array(await (await fetch(url)).arrayBuffer())',
+        'await WebAssembly.compile(await (await fetch(url)).arrayBuffer())',
+      ]) {
+        assert.equal(await run(browser, origin, `await init({ wasm: ${wasm} }); return use();`), true, `${wasm}, served as ${type}`);
+      }
+    });
+  }
+});
+
+browserTest('init() twice is one instance, and works again after a failure', async (browser) => {
+  await served('application/wasm', async (origin) => {
+    const instances = await run(
+      browser,
+      origin,
+      `let count = 0;
+      const instantiate = WebAssembly.instantiate;
+      WebAssembly.instantiate = (...args) => { count++; return instantiate(...args); };
+      await Promise.all([init(), init()]);
+      await init();
+      return use() && count;`,
+    );
+    assert.equal(instances, 1);
+    const again = await run(
+      browser,
+      origin,
+      `const codes = [];
+      for (const wasm of ['/dist/absent.wasm', '/dist/index.js', new Uint8Array(3)]) {
+        await init({ wasm }).catch((error) => codes.push(error.code));
+      }
+      await init();
+      return use() && codes;`,
+    );
+    assert.deepEqual(again, ['LOAD_FAILED', 'LOAD_FAILED', 'LOAD_FAILED']);
+  });
+});
+
+browserTest('init() leaves the page as it was', async (browser) => {
+  await served('application/wasm', async (origin) => {
+    const [before, after, own] = (await run(
+      browser,
+      origin,
+      `const names = () => Object.getOwnPropertyNames(globalThis).sort();
+      const before = names();
+      await init();
+      use();
+      return [before, names(), [Go, process.of, Object.keys(process).length, fs.of, Object.keys(fs).length]];`,
+    )) as [string[], string[], unknown[]];
+    assert.deepEqual(after, before);
+    assert.deepEqual(own, ['the page has a Go', 'the page', 1, 'the page', 1]);
+  });
+});
