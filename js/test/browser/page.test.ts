@@ -54,7 +54,7 @@ async function screenshot(page: Page, name: string): Promise<void> {
 browserTest('the example page co-signs and reaches a node through the bridge', async (browser) => {
   await served(async (url) => {
     await opened(browser, url, {}, async (page) => {
-      await page.getByLabel('Message').fill('a message of a person');
+      await page.getByRole('textbox', { name: 'Message' }).fill('a message of a person');
       await page.getByRole('button', { name: 'Sign' }).click();
       const signed = page.getByRole('status', { name: 'Result of signing' });
       await signed.getByText(/Valid for BIP-340/).waitFor();
@@ -73,7 +73,7 @@ browserTest('the example page co-signs and reaches a node through the bridge', a
     });
     await opened(browser, url, { colorScheme: 'dark', viewport: { width: 390, height: 844 } }, async (page) => {
       // By keyboard alone.
-      await page.getByLabel('Node').press('Enter');
+      await page.getByRole('textbox', { name: 'Node' }).press('Enter');
       await page.getByText('the node has proved its key').waitFor();
       await screenshot(page, 'example-dark-phone');
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
@@ -85,8 +85,8 @@ browserTest('the example page co-signs and reaches a node through the bridge', a
 browserTest('the example page explains what went wrong next to the field', async (browser) => {
   await served(async (url) => {
     await opened(browser, url, {}, async (page) => {
-      const node = page.getByLabel('Node');
-      const bridge = page.getByLabel('Bridge');
+      const node = page.getByRole('textbox', { name: 'Node' });
+      const bridge = page.getByRole('textbox', { name: 'Bridge' });
       const good = { node: await node.inputValue(), bridge: await bridge.inputValue() };
       const attempt = async (values: Partial<typeof good>, field: 'node' | 'bridge', message: RegExp): Promise<void> => {
         await node.fill(values.node ?? good.node);
@@ -95,7 +95,7 @@ browserTest('the example page explains what went wrong next to the field', async
         await page.locator(`#${field}-error`).getByText(message).waitFor();
         assert.equal(await page.locator(`#${field}`).getAttribute('aria-invalid'), 'true');
       };
-      await page.getByLabel('Message').fill('');
+      await page.getByRole('textbox', { name: 'Message' }).fill('');
       await page.getByRole('button', { name: 'Sign' }).click();
       await page.locator('#message-error').getByText(/Type the message/).waitFor();
       await attempt({ node: 'nonsense' }, 'node', /66 hex digits/);
