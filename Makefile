@@ -19,7 +19,7 @@ STATICCHECK := build/tools/$(STATICCHECK_VERSION)/staticcheck
 # The race detector needs cgo, and that a C compiler.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $$($(GO) env CC) >/dev/null && echo -race)
 # The packages that use goroutines.
-CONCURRENT := /(bridge|brontide|cmd)(/|$$)
+CONCURRENT := /(bridge|brontide|cmd|demopeer)(/|$$)
 
 GO_SOURCES := $(shell find brontide internal lnpeer musig2 wasm -name '*.go' ! -name '*_test.go') go.mod go.sum
 TS_SOURCES := $(shell find js/src -name '*.ts') tsconfig.json

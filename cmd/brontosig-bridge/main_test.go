@@ -25,7 +25,7 @@ func TestUsage(t *testing.T) {
 		"argument":         {[]string{"extra"}, exitUsage, `unexpected argument "extra"`},
 		"bad target":       {[]string{"-listen", "127.0.0.1:0", "-allow", "not a target"}, exitUsage, "not a target"},
 		"bad origin":       {[]string{"-listen", "127.0.0.1:0", "-demo", "-origin", "nonsense"}, exitUsage, "nonsense"},
-		"bad address":   {[]string{"-listen", "256.0.0.1:1", "-demo"}, exitFailed, "256.0.0.1"},
+		"bad address":      {[]string{"-listen", "256.0.0.1:1", "-demo"}, exitFailed, "256.0.0.1"},
 		"missing argument": {[]string{"-listen"}, exitUsage, "-listen"},
 	} {
 		t.Run(name, func(t *testing.T) {
