@@ -20,6 +20,10 @@ import (
 	"github.com/coder/websocket"
 )
 
+// maxReasonSize is the most bytes that a close frame has for its reason: a
+// control frame carries 125, and two of them are the code (RFC 6455, 5.5).
+const maxReasonSize = 123
+
 // testTimeout ends a test that would hang; no test waits for it to pass.
 const testTimeout = 20 * time.Second
 

@@ -7,10 +7,6 @@ import (
 	"github.com/coder/websocket"
 )
 
-// maxReasonSize is the most bytes that a close frame has for its reason: a
-// control frame carries 125, and two of them are the code (RFC 6455, 5.5).
-const maxReasonSize = 123
-
 // refusal is why the bridge does not connect a client. Its reason is told to
 // the client, so it is a constant that repeats nothing of what the client sent
 // and nothing of what the network answered.

@@ -60,8 +60,8 @@ type export struct {
 	result    bool
 }
 
-// readExports reads the functions of the package in dir that carry a
-// go:wasmexport directive, in the order of files and lines.
+// readExports reads the functions of the package in dir that carry the directive
+// wasmexport, in the order of files and lines.
 func readExports(dir string) ([]export, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
