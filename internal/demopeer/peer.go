@@ -21,7 +21,8 @@ import (
 	"github.com/brontosig/brontosig/lnpeer"
 )
 
-// idleTimeout ends a connection on which nothing came for so long, as lnd does.
+// idleTimeout ends a connection on which nothing came for so long, as lnd does,
+// or whose other side takes nothing for so long.
 const idleTimeout = 5 * time.Minute
 
 // Peer is a running peer.
@@ -70,16 +71,14 @@ func (p *Peer) Address() string { return p.listener.Addr().String() }
 func (p *Peer) Close() error {
 	p.mu.Lock()
 	p.closed = true
+	errs := []error{p.listener.Close()}
 	for conn := range p.conns {
-		// Unblocks the goroutine that reads from it and that closes it.
-		if err := conn.SetDeadline(time.Unix(1, 0)); err != nil {
-			p.log.Warn("demo peer: cannot end a connection", "err", err)
-		}
+		// Ends the goroutine that serves it, wherever that is.
+		errs = append(errs, conn.Close())
 	}
 	p.mu.Unlock()
-	err := p.listener.Close()
 	p.running.Wait()
-	return err
+	return errors.Join(errs...)
 }
 
 func (p *Peer) accept() {
@@ -99,9 +98,7 @@ func (p *Peer) accept() {
 			defer p.running.Done()
 			err := serve(conn.(*brontide.Conn))
 			p.remove(conn)
-			if err = errors.Join(err, conn.Close()); err != nil {
-				p.log.Info("demo peer: connection ended", "err", err)
-			}
+			p.ended(errors.Join(err, conn.Close()))
 		}()
 	}
 }
@@ -111,9 +108,7 @@ func (p *Peer) add(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		if err := conn.Close(); err != nil {
-			p.log.Info("demo peer: connection ended", "err", err)
-		}
+		p.ended(conn.Close())
 		return false
 	}
 	p.conns[conn] = true
@@ -127,6 +122,13 @@ func (p *Peer) remove(conn net.Conn) {
 	delete(p.conns, conn)
 }
 
+// ended reports why a connection ended, unless the peer itself did it.
+func (p *Peer) ended(err error) {
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		p.log.Info("demo peer: connection ended", "err", err)
+	}
+}
+
 // serve speaks BOLT-1 until the other side ends the connection, which is no
 // error.
 func serve(conn *brontide.Conn) error {
@@ -134,16 +136,19 @@ func serve(conn *brontide.Conn) error {
 	if err != nil {
 		return err
 	}
-	init, err := peer.Start()
-	if err != nil {
-		return err
-	}
-	if err := send(conn, init); err != nil {
-		return err
-	}
+	reply, failure := peer.Start()
 	for {
-		if err := conn.SetReadDeadline(time.Now().Add(idleTimeout)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(idleTimeout)); err != nil {
 			return err
+		}
+		if reply != nil {
+			// No message of this protocol is empty, so Write sends exactly one.
+			if _, err := conn.Write(reply); err != nil {
+				return errors.Join(failure, err)
+			}
+		}
+		if failure != nil {
+			return failure
 		}
 		message, err := conn.ReadNextMessage()
 		if errors.Is(err, io.EOF) {
@@ -153,22 +158,6 @@ func serve(conn *brontide.Conn) error {
 			return err
 		}
 		// Events are for applications, and this one has no use for any.
-		_, reply, receiveErr := peer.Receive(message)
-		if reply != nil {
-			if err := send(conn, reply); err != nil {
-				return errors.Join(receiveErr, err)
-			}
-		}
-		if receiveErr != nil {
-			return receiveErr
-		}
+		_, reply, failure = peer.Receive(message)
 	}
-}
-
-func send(conn *brontide.Conn, message []byte) error {
-	if err := conn.WriteMessage(message); err != nil {
-		return err
-	}
-	_, err := conn.Flush()
-	return err
 }

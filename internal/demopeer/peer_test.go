@@ -3,10 +3,12 @@
 package demopeer_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"runtime"
 	"testing"
@@ -133,17 +135,88 @@ func TestPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, conn := range conns[2:] {
-		if _, err := conn.ReadNextMessage(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("a connection outlived the peer: %v", err)
-		}
+		untilEnd(t, conn)
 	}
 	for _, conn := range conns[1:] {
 		if err := conn.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if after := runtime.NumGoroutine(); after > before {
-		t.Fatalf("%d goroutines before, %d after", before, after)
+	// A goroutine that has said it is done still needs a moment to end.
+	for deadline := time.Now().Add(timeout); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+		}
+	}
+}
+
+// corked keeps what is written while it has its cork.
+type corked struct {
+	net.Conn
+	cork bool
+	held bytes.Buffer
+}
+
+func (c *corked) Write(p []byte) (int, error) {
+	if c.cork {
+		return c.held.Write(p)
+	}
+	return c.Conn.Write(p)
+}
+
+// TestCloseUnderLoad closes the peer while it works off what a client sent in
+// one go. Of the answers the client has read none.
+func TestCloseUnderLoad(t *testing.T) {
+	for name, message := range map[string][]byte{
+		"pings with long pongs": {0, lnpeer.TypePing, 0xff, 0xf0, 0, 0},
+		"unknown odd messages":  {0x7f, 0xff},
+	} {
+		t.Run(name, func(t *testing.T) {
+			peer := start(t)
+			tcp, err := net.Dial("tcp", peer.Address())
+			if err != nil {
+				t.Fatal(err)
+			}
+			carrier := &corked{Conn: tcp}
+			conn, err := brontide.Client(carrier, newKey(t), nodeKey(t, peer), timeout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
+				t.Fatal(err)
+			}
+			exchange(t, conn)
+			carrier.cork = true
+			for range 20000 {
+				if _, err := conn.Write(message); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := carrier.held.WriteTo(tcp); err != nil {
+				t.Fatal(err)
+			}
+			if err := peer.Close(); err != nil {
+				t.Fatal(err)
+			}
+			untilEnd(t, conn)
+			if err := conn.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// untilEnd reads messages until the connection ends.
+func untilEnd(t *testing.T, conn *brontide.Conn) {
+	t.Helper()
+	for {
+		_, err := conn.ReadNextMessage()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("a connection outlived the peer")
+		}
+		if err != nil {
+			return
+		}
 	}
 }
 
