@@ -104,6 +104,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err = o.serve(ctx, stdout, log)
 	var invalid bridge.Error
 	switch {
+	case errors.Is(err, bridge.ErrNothingAllowed):
+		fmt.Fprintln(stderr, "no target is allowed: give at least one -allow, or -demo")
+		return exitUsage
 	case errors.As(err, &invalid):
 		fmt.Fprintln(stderr, invalid.Desc)
 		return exitUsage

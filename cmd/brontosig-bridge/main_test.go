@@ -7,7 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +26,7 @@ func TestUsage(t *testing.T) {
 		"help":             {[]string{"-h"}, 0, "-allow"},
 		"unknown flag":     {[]string{"-nonsense"}, exitUsage, "nonsense"},
 		"argument":         {[]string{"extra"}, exitUsage, `unexpected argument "extra"`},
+		"nothing allowed":  {[]string{"-listen", "127.0.0.1:0"}, exitUsage, "-demo"},
 		"bad target":       {[]string{"-listen", "127.0.0.1:0", "-allow", "not a target"}, exitUsage, "not a target"},
 		"bad origin":       {[]string{"-listen", "127.0.0.1:0", "-demo", "-origin", "nonsense"}, exitUsage, "nonsense"},
 		"bad address":      {[]string{"-listen", "256.0.0.1:1", "-demo"}, exitFailed, "256.0.0.1"},
@@ -43,21 +47,41 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestDemo starts the bridge with its peer, opens a WebSocket to the peer and
-// ends the program while it is open.
+// TestMain lets the test binary be the program, for tests that need a process.
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+const asProgram = "BRONTOSIG_BRIDGE_TEST_RUNS_MAIN"
+
+// TestDemo starts the program with its peer, opens a WebSocket to the peer and
+// sends SIGTERM while it is open.
 func TestDemo(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	reader, writer := io.Pipe()
 	var log strings.Builder
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, []string{"-listen", "127.0.0.1:0", "-demo"}, writer, &log)
-		writer.Close()
-	}()
-	line, err := bufio.NewReader(reader).ReadBytes('\n')
+	program := exec.CommandContext(ctx, os.Args[0], "--listen", "127.0.0.1:0", "--demo")
+	program.Env = append(os.Environ(), asProgram+"=1")
+	program.Stderr = &log
+	stdout, err := program.StdoutPipe()
 	if err != nil {
-		t.Fatalf("%v; it said:\n%s", err, log.String())
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// Ends and reaps it where the test stops early; else it has ended already.
+	defer func() {
+		cancel()
+		_ = program.Wait()
+	}()
+	output := bufio.NewReader(stdout)
+	line, err := output.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
 	}
 	var got ready
 	if err := json.Unmarshal(line, &got); err != nil {
@@ -66,19 +90,35 @@ func TestDemo(t *testing.T) {
 	if got.DemoPeer == nil || len(got.DemoPeer.NodeID) != 66 || !strings.HasPrefix(got.Bridge, "ws://127.0.0.1:") {
 		t.Fatalf("ready line %s", line)
 	}
-
-	timeout, stop := context.WithTimeout(t.Context(), 30*time.Second)
-	defer stop()
-	conn, _, err := websocket.Dial(timeout, got.Bridge+"/"+got.DemoPeer.Address, nil)
+	conn, _, err := websocket.Dial(ctx, got.Bridge+"/"+got.DemoPeer.Address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancel()
-	_, _, err = conn.Read(timeout)
+	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = conn.Read(ctx)
 	if status := websocket.CloseStatus(err); status != websocket.StatusGoingAway {
 		t.Errorf("the open connection ended with %v, want close code 1001", err)
 	}
-	if got := <-code; got != 0 {
-		t.Errorf("exit code %d; it said:\n%s", got, log.String())
+	if rest, err := io.ReadAll(output); err != nil || len(rest) > 0 {
+		t.Errorf("more output: %q, %v", rest, err)
+	}
+	if err := program.Wait(); err != nil {
+		t.Errorf("%v; it said:\n%s", err, log.String())
+	}
+}
+
+// failingWriter is a standard output that nobody reads.
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestUnreadReadyLine makes sure that a bridge which cannot say where it is does
+// not stay.
+func TestUnreadReadyLine(t *testing.T) {
+	var stderr strings.Builder
+	if code := run(t.Context(), []string{"--listen", "127.0.0.1:0", "--demo"}, failingWriter{}, &stderr); code != exitFailed {
+		t.Errorf("exit code %d; it said:\n%s", code, stderr.String())
 	}
 }
