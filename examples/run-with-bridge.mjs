@@ -15,26 +15,38 @@ if (command === undefined) {
   process.exit(2);
 }
 
-const bridge = await startBridge();
-const child = spawn(command, args, {
-  stdio: 'inherit',
-  env: { ...process.env, BRONTOSIG_BRIDGE: bridge.bridge, BRONTOSIG_NODE: bridge.node },
-});
+// A signal that comes before the program runs is for it all the same.
+let child;
+let early;
 for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.on(signal, () => child.kill(signal));
+  process.on(signal, () => {
+    early = signal;
+    child?.kill(signal);
+  });
 }
+
+const bridge = await startBridge();
 // Without the bridge, the program would wait in vain.
 const bridgeEnded = bridge.ended.then(({ log }) => {
-  child.kill('SIGTERM');
+  child?.kill('SIGTERM');
   return log;
 });
-
 try {
+  child = spawn(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, BRONTOSIG_BRIDGE: bridge.bridge, BRONTOSIG_NODE: bridge.node },
+  });
+  if (early) {
+    child.kill(early);
+  }
   const [code, signal] = await once(child, 'close');
   if (signal !== null) {
     console.error(`${command} was ended by ${signal}`);
   }
   process.exitCode = code ?? 1;
+} catch (error) {
+  console.error(`${command} cannot be run: ${error.message}`);
+  process.exitCode = 1;
 } finally {
   await bridge.stop();
 }
