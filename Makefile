@@ -130,6 +130,12 @@ demo: build build/brontosig-bridge ## Co-sign with three signers and reach a Lig
 web: build build/brontosig-bridge ## Serve the same as a web page, until interrupted
 	@node examples/web/serve.mjs
 
+.PHONY: figures
+figures: build ## Measure the module's size, the time to a first signature, and the cost of a call
+	@mkdir -p build
+	$(WASM) $(GO) build $(BUILD_FLAGS) -o build/funcof.wasm ./js/bench/funcof
+	@node js/bench/figures.mjs
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf build dist

@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"bridge":               {"github.com/btcsuite/btcd/btcec/v2", "github.com/coder/websocket"},
 	"internal/demopeer":    {"internal/curve", "brontide", "lnpeer", "github.com/btcsuite/btcd/btcec/v2"},
 	"cmd/brontosig-bridge": {"bridge", "internal/demopeer"},
+	"js/bench/funcof":      {},
 	"internal/vectors":     {"internal/curve", "musig2", "github.com/btcsuite/btcd/btcec/v2"},
 }
 

@@ -122,7 +122,7 @@ export class Instance {
   output(length: number): Uint8Array<ArrayBuffer> {
     const pointer = this.#enter('out_pointer') >>> 0;
     const output = new Uint8Array(this.#memory.buffer, pointer, length);
-    const copy = new Uint8Array(output);
+    const copy = output.slice();
     output.fill(0);
     return copy;
   }
