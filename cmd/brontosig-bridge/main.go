@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	// headerTimeout bounds how long a client may take to send its request.
+	// headerTimeout bounds how long a client may take to send a request.
 	headerTimeout = 10 * time.Second
 
 	// maxHeaderBytes bounds the request's headers. Browsers send less than 2 KiB.
@@ -149,12 +149,7 @@ func (o *options) serve(ctx context.Context, stdout io.Writer, log *slog.Logger)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler:           b,
-		ReadHeaderTimeout: headerTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
+	server := newServer(b, headerTimeout, log)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 
@@ -168,6 +163,18 @@ func (o *options) serve(ctx context.Context, stdout io.Writer, log *slog.Logger)
 		return stop(server, b)
 	case err := <-served:
 		return errors.Join(err, stop(server, b))
+	}
+}
+
+// newServer makes a server that gives no client more than timeout to send the
+// first request or, after a refusal, the next.
+func newServer(handler http.Handler, timeout time.Duration, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: timeout,
+		IdleTimeout:       timeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 

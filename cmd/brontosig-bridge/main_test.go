@@ -6,7 +6,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -120,5 +124,45 @@ func TestUnreadReadyLine(t *testing.T) {
 	var stderr strings.Builder
 	if code := run(t.Context(), []string{"--listen", "127.0.0.1:0", "--demo"}, failingWriter{}, &stderr); code != exitFailed {
 		t.Errorf("exit code %d; it said:\n%s", code, stderr.String())
+	}
+}
+
+// TestSilentClients makes sure that a client without a request does not hold a
+// connection, be it new or refused before.
+func TestSilentClients(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer(http.NotFoundHandler(), 20*time.Millisecond, slog.New(slog.DiscardHandler))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	for name, sends := range map[string]string{
+		"nothing":           "",
+		"half a request":    "GET / HTTP/1.1\r\nHost: ",
+		"a refused request": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(conn, sends); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, conn); err != nil {
+				t.Errorf("the connection stays open: %v", err)
+			}
+		})
+	}
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
 	}
 }
