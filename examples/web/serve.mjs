@@ -87,15 +87,16 @@ server.listen(Number(process.argv[2] ?? 0), HOST);
 await once(server, 'listening');
 const origin = `http://${HOST}:${server.address().port}`;
 
-const bridge = await startBridge(['--origin', origin]);
+const starting = startBridge(['--origin', origin]);
 const stop = async () => {
   server.closeAllConnections();
   server.close();
-  await bridge.stop();
+  await (await starting).stop();
 };
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, stop);
 }
+const bridge = await starting;
 bridge.ended.then(({ code, log }) => {
   if (code !== 0) {
     console.error(`the bridge ended:\n${log}`);
