@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+
+import { init, type BrontosigError } from 'brontosig';
+import { Context, Nonce, publicKey, verify } from 'brontosig/musig2';
+
+import { MAX_INPUT_SIZE } from '../../dist/generated.js';
+import { isolated } from './isolated.js';
+import { captureInstance } from './raw.js';
+
+const SECRET = new Uint8Array(32).fill(7);
+
+/** Signs alone, with everything that signing needs. */
+function sign(): void {
+  const context = new Context({ publicKeys: [publicKey(SECRET)], sort: false, secretKey: SECRET });
+  const message = new Uint8Array(32);
+  const session = context.newSession({ message });
+  session.sign();
+  assert.ok(verify(session.finish(), message, context.outputKey));
+  session.dispose();
+  context.dispose();
+}
+
+/** Makes one object of each class. */
+function makeObjects(): { context: Context; nonce: Nonce } {
+  const key = publicKey(SECRET);
+  return {
+    context: new Context({ publicKeys: [key], sort: false, secretKey: SECRET }),
+    nonce: new Nonce({ publicKey: key }),
+  };
+}
+
+/** Checks that nothing works, and that it does again after another init(). */
+async function recovers(old: { context: Context; nonce: Nonce }): Promise<void> {
+  const lost = { name: 'BrontosigError', code: 'INSTANCE_LOST' };
+  assert.throws(() => old.context.newSession(), lost);
+  assert.throws(() => old.nonce.publicNonce, lost);
+  assert.throws(() => publicKey(SECRET), lost);
+  old.nonce.dispose();
+
+  await init();
+  // Handles start again from the first, so the new context has the old one's.
+  const { context } = makeObjects();
+  assert.throws(() => old.context.newSession(), lost);
+  assert.throws(() => old.nonce.publicNonce, { code: 'DISPOSED' });
+  old.context.dispose();
+  context.newSession().dispose();
+  sign();
+}
+
+isolated(import.meta.url, {
+  'an exception of the host that leaves an export ends the instance': async () => {
+    await init();
+    const old = makeObjects();
+    const real = crypto.getRandomValues.bind(crypto);
+    const broken = new Error('no entropy');
+    crypto.getRandomValues = () => {
+      throw broken;
+    };
+    assert.throws(
+      () => {
+        // Go draws ahead, so the first call need not ask the host.
+        for (let i = 0; i < 1000; i++) {
+          old.context.newSession().dispose();
+        }
+      },
+      (error: BrontosigError) => error.code === 'INSTANCE_LOST' && error.cause === broken,
+    );
+    crypto.getRandomValues = real;
+    await recovers(old);
+  },
+
+  'a stack that overflows inside the module ends the instance': async () => {
+    await init();
+    const old = makeObjects();
+    const found = { lost: false };
+    /** Calls itself until the stack is full, then signs from ever less deep. */
+    function descend(): boolean {
+      try {
+        if (descend()) {
+          return true;
+        }
+      } catch {
+        // Here is the bottom, or a level above it where nothing fits either.
+      }
+      try {
+        sign();
+        return true;
+      } catch (error) {
+        found.lost = (error as { code?: unknown }).code === 'INSTANCE_LOST';
+        if (!found.lost && !(error instanceof RangeError)) {
+          throw error;
+        }
+        return found.lost;
+      }
+    }
+    // Where the stack ends depends on what the engine has compiled so far. An
+    // overflow in the wrapper's own code must do no harm, so the search goes on.
+    for (let attempt = 0; !found.lost && attempt < 100; attempt++) {
+      sign();
+      assert.ok(descend());
+    }
+    assert.ok(found.lost, 'no overflow happened inside the module');
+    await recovers(old);
+  },
+
+  'a program that runs out of memory ends the instance': async () => {
+    const { error } = console;
+    const written: unknown[] = [];
+    console.error = (line: unknown) => written.push(line);
+    const { exports } = await captureInstance(init);
+    const old = makeObjects();
+    const memory = exports['mem'] as WebAssembly.Memory;
+    // What the page has taken, Go cannot have. It gets a last piece, in one
+    // call, because only then does its runtime notice that memory has moved.
+    memory.grow(65536 - memory.buffer.byteLength / 65536 - 512);
+    const reserve = exports['in_reserve'] as (size: number) => number;
+    assert.equal(reserve(MAX_INPUT_SIZE), 0);
+    const message = new Uint8Array(16 << 20);
+    assert.throws(() => {
+      for (;;) {
+        new Nonce({ publicKey: publicKey(SECRET), message });
+      }
+    }, { code: 'INSTANCE_LOST' });
+    console.error = error;
+    assert.match(written.join('\n'), /out of memory/);
+    await recovers(old);
+  },
+});

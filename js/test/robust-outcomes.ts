@@ -1,0 +1,151 @@
+import type { ExportName, Outcome } from './raw.js';
+
+/** Outcomes of every export that takes the handle of an object. */
+const HANDLE = ['OK', 'INVALID_ARGUMENT', 'INVALID_HANDLE'] as const;
+
+/**
+ * What each export can return. The test reaches all of it, and nothing else.
+ *
+ * Some errors no caller can reach, and they stand nowhere here. INTERNAL,
+ * SELF_VERIFY_FAILED, SESSION_FAILED and INVALID_SECRET_NONCE would be bugs or
+ * faults of the machine. RANDOM_FAILED cannot come from Go's own source. WIPED
+ * is for Go callers: here the handle of what was wiped is gone.
+ */
+export const OUTCOMES: Record<ExportName, readonly Outcome[]> = {
+  abi_fingerprint: ['OK'],
+  in_pointer: ['OK'],
+  out_pointer: ['OK'],
+  detail_pointer: ['OK'],
+  in_reserve: ['OK', 'LIMIT_EXCEEDED'],
+  handle_dispose: HANDLE,
+
+  public_key: ['OK', 'INVALID_ARGUMENT', 'INVALID_SECRET_KEY'],
+  musig2_sort_keys: ['OK', 'INVALID_ARGUMENT', 'LIMIT_EXCEEDED', 'INVALID_CONTRIBUTION'],
+  musig2_verify: ['OK', 'INVALID_ARGUMENT', 'LIMIT_EXCEEDED'],
+  musig2_aggregate_nonces: [
+    'OK',
+    'INVALID_ARGUMENT',
+    'LIMIT_EXCEEDED',
+    'INVALID_CONTRIBUTION',
+    'NO_KEYS',
+  ],
+  musig2_context_new: [
+    'OK',
+    'INVALID_ARGUMENT',
+    'LIMIT_EXCEEDED',
+    'TOO_MANY_OBJECTS',
+    'INVALID_CONTRIBUTION',
+    'NO_KEYS',
+    'KEY_NOT_IN_SET',
+    'SIGNER_INDEX',
+    'INVALID_SECRET_KEY',
+    'AGGREGATE_INFINITY',
+    'INVALID_TWEAK',
+  ],
+  musig2_context_parse: [
+    'OK',
+    'INVALID_ARGUMENT',
+    'TOO_MANY_OBJECTS',
+    'KEY_NOT_IN_SET',
+    'SIGNER_INDEX',
+    'INVALID_SECRET_KEY',
+    'MALFORMED_CONTEXT',
+  ],
+  musig2_context_bytes: HANDLE,
+  musig2_context_info: HANDLE,
+  musig2_verify_partial: [
+    ...HANDLE,
+    'LIMIT_EXCEEDED',
+    'INVALID_CONTRIBUTION',
+    'SIGNER_INDEX',
+    'MISSING_CONTRIBUTIONS',
+  ],
+  musig2_deterministic_sign: [...HANDLE, 'LIMIT_EXCEEDED', 'INVALID_CONTRIBUTION', 'NO_SECRET_KEY'],
+  musig2_nonce_new: [
+    'OK',
+    'INVALID_ARGUMENT',
+    'LIMIT_EXCEEDED',
+    'TOO_MANY_OBJECTS',
+    'INVALID_CONTRIBUTION',
+    'INVALID_SECRET_KEY',
+    'NONCE_MISMATCH',
+  ],
+  musig2_nonce_public: HANDLE,
+  musig2_session_new: [
+    ...HANDLE,
+    'LIMIT_EXCEEDED',
+    'TOO_MANY_OBJECTS',
+    'NO_SECRET_KEY',
+    'NONCE_USED',
+    'NONCE_MISMATCH',
+  ],
+  musig2_session_public_nonce: HANDLE,
+  musig2_session_state: HANDLE,
+  musig2_set_aggregate_nonce: [...HANDLE, 'INVALID_CONTRIBUTION', 'CONTRIBUTION_CONFLICT'],
+  musig2_sign: [
+    ...HANDLE,
+    'LIMIT_EXCEEDED',
+    'NONCE_USED',
+    'NONCE_MISMATCH',
+    'MISSING_CONTRIBUTIONS',
+    'NO_MESSAGE',
+    'MESSAGE_CONFLICT',
+  ],
+  musig2_coordinator_new: [...HANDLE, 'LIMIT_EXCEEDED', 'TOO_MANY_OBJECTS'],
+  musig2_add_nonce: [...HANDLE, 'INVALID_CONTRIBUTION', 'SIGNER_INDEX', 'CONTRIBUTION_CONFLICT'],
+  musig2_aggregate_nonce: [...HANDLE, 'MISSING_CONTRIBUTIONS'],
+  musig2_add_partial: [
+    ...HANDLE,
+    'INVALID_CONTRIBUTION',
+    'SIGNER_INDEX',
+    'MISSING_CONTRIBUTIONS',
+    'CONTRIBUTION_CONFLICT',
+  ],
+  musig2_finish: [
+    ...HANDLE,
+    'INVALID_CONTRIBUTION',
+    'MISSING_CONTRIBUTIONS',
+    'NO_MESSAGE',
+    'INVALID_SIGNATURE',
+  ],
+  musig2_missing: HANDLE,
+
+  brontide_new: [
+    'OK',
+    'INVALID_ARGUMENT',
+    'TOO_MANY_OBJECTS',
+    'INVALID_SECRET_KEY',
+    'INVALID_PUBLIC_KEY',
+  ],
+  brontide_start: [...HANDLE, 'WRONG_ACT', 'POISONED'],
+  brontide_receive: [
+    ...HANDLE,
+    'INVALID_PUBLIC_KEY',
+    'WRONG_ACT',
+    'UNSUPPORTED_VERSION',
+    'MAC_FAILED',
+    'POISONED',
+  ],
+  brontide_encrypt: [...HANDLE, 'HANDSHAKE_INCOMPLETE', 'MESSAGE_TOO_LONG', 'POISONED'],
+  brontide_end: [...HANDLE, 'NOT_ANSWERED', 'TRUNCATED', 'POISONED'],
+  brontide_state: HANDLE,
+  brontide_remote_key: HANDLE,
+
+  lnpeer_new: ['OK', 'INVALID_ARGUMENT', 'LIMIT_EXCEEDED', 'TOO_MANY_OBJECTS'],
+  lnpeer_start: [...HANDLE, 'ALREADY_STARTED'],
+  lnpeer_receive: [
+    ...HANDLE,
+    'PEER_NOT_READY',
+    'PEER_CLOSED',
+    'MALFORMED_MESSAGE',
+    'MALFORMED_TLV',
+    'NO_INIT',
+    'DUPLICATE_INIT',
+    'UNKNOWN_FEATURE',
+    'FEATURE_DEPENDENCY',
+    'NO_COMMON_NETWORK',
+    'UNKNOWN_MESSAGE_TYPE',
+  ],
+  lnpeer_message: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'RESERVED_TYPE'],
+  lnpeer_ping: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'TOO_MANY_PINGS'],
+};
