@@ -55,7 +55,7 @@ const (
 // what it read before it reads again: a slow receiver on one side so stops the
 // sender on the other, and no byte is held beside the two buffers.
 type pipe struct {
-	ws     *websocket.Conn
+	ws     *clientConn
 	target *net.TCPConn
 
 	handshake time.Duration
@@ -70,7 +70,7 @@ type pipe struct {
 	fromTarget atomic.Int64 // bytes written to the client
 }
 
-func newPipe(ws *websocket.Conn, target *net.TCPConn, handshake, idle time.Duration) *pipe {
+func newPipe(ws *clientConn, target *net.TCPConn, handshake, idle time.Duration) *pipe {
 	// Messages are read in chunks, so their size bounds nothing.
 	ws.SetReadLimit(-1)
 	p := &pipe{ws: ws, target: target, handshake: handshake, idle: idle, first: make(chan ending, 1)}
@@ -143,7 +143,7 @@ func (p *pipe) expire() {
 
 // up carries from the client to the target.
 func (p *pipe) up() {
-	client := &clientStream{ws: p.ws}
+	client := &clientStream{ws: p.ws.Conn}
 	if !p.actOne(client) {
 		return
 	}

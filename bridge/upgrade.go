@@ -1,9 +1,13 @@
 package bridge
 
 import (
+	"bufio"
 	"encoding/base64"
+	"errors"
+	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -37,11 +41,47 @@ func hasToken(h http.Header, name, token string) bool {
 	return false
 }
 
+// closeTimeout bounds how long a client may take to answer a close frame.
+const closeTimeout = 5 * time.Second
+
+// clientConn is the WebSocket of a client.
+type clientConn struct {
+	*websocket.Conn
+	carrier net.Conn
+}
+
+// Close sends a close frame and gives the client closeTimeout to answer it. The
+// library's own Close bounds the wait for a frame, but not for the rest of one
+// that has begun: a client could hold its place for ever.
+func (c *clientConn) Close(code websocket.StatusCode, reason string) error {
+	if err := c.carrier.SetReadDeadline(time.Now().Add(closeTimeout)); err != nil {
+		return errors.Join(err, c.CloseNow())
+	}
+	return c.Conn.Close(code, reason)
+}
+
+// hijacker keeps the connection that it hands over.
+type hijacker struct {
+	http.ResponseWriter
+	carrier net.Conn
+}
+
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	h.carrier = conn
+	return conn, buffers, err
+}
+
 // accept answers the upgrade. The origin was checked before, by an exact list;
 // what flows is ciphertext, so compression would only cost.
-func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
-	return websocket.Accept(w, r, &websocket.AcceptOptions{
+func accept(w http.ResponseWriter, r *http.Request) (*clientConn, error) {
+	h := &hijacker{ResponseWriter: w}
+	ws, err := websocket.Accept(h, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true,
 		CompressionMode:    websocket.CompressionDisabled,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &clientConn{ws, h.carrier}, nil
 }
