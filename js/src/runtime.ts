@@ -1,3 +1,4 @@
+import { object } from './check.js';
 import { BrontosigError } from './errors.js';
 import { Instance, type CallArguments, type CallName } from './instance.js';
 import { checkSource, compile, sameSource, type WasmSource } from './load.js';
@@ -39,10 +40,11 @@ let epoch = 0;
  * @throws BrontosigError LOAD_FAILED if the module cannot be fetched, compiled
  * or started, with the cause; ALREADY_INITIALIZED if an earlier call named
  * another source.
- * @throws TypeError if `wasm` is none of the types that it may have.
+ * @throws TypeError if `options` is no object, or `wasm` none of the types that
+ * it may have.
  */
 export async function init(options: InitOptions = {}): Promise<void> {
-  const source: unknown = options.wasm;
+  const source: unknown = object('options', options).wasm;
   checkSource(source);
   alive();
   if (loading === undefined) {

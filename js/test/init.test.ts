@@ -224,6 +224,13 @@ isolated(import.meta.url, {
     await fails(other, /belongs to another program or version/);
     await init();
   },
+  'options that are no object': async () => {
+    await assert.rejects(init(null as never), {
+      name: 'TypeError',
+      message: 'options: an object expected, got null',
+    });
+    await init();
+  },
   'a source of the wrong type': async () => {
     for (const wasm of [null, 1, {}, [], true, () => undefined]) {
       await assert.rejects(init({ wasm: wasm as unknown as WasmSource }), {
