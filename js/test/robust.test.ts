@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { init } from 'brontosig';
-import { Context, publicKey, verify } from 'brontosig/musig2';
+import { verify } from 'brontosig/musig2';
 
 import { MAX_INPUT_SIZE } from '../../dist/generated.js';
 import { Random } from './random.js';
@@ -10,34 +10,10 @@ import { captureInstance, Raw, type ExportName } from './raw.js';
 import { BrontideWorld } from './robust-brontide.js';
 import { MuSig2World } from './robust-musig2.js';
 import { OUTCOMES } from './robust-outcomes.js';
+import { Signers } from './signers.js';
 
 const CALLS = 1_000_000;
 const NONE = new Uint8Array(0);
-
-/** Signs with two signers through the wrapper. */
-function cosign(random: Random): void {
-  const secrets = [random.bytes(32), random.bytes(32)];
-  const publicKeys = secrets.map(publicKey);
-  const message = random.bytes(32);
-  const contexts = secrets.map((secretKey) => new Context({ publicKeys, sort: false, secretKey }));
-  const sessions = contexts.map((context) => context.newSession({ message }));
-  for (const session of sessions) {
-    for (const [index, other] of sessions.entries()) {
-      session.addNonce(index, other.publicNonce);
-    }
-  }
-  const partials = sessions.map((session) => session.sign());
-  const [session] = sessions;
-  const [context] = contexts;
-  assert.ok(session !== undefined && context !== undefined);
-  for (const [index, partial] of partials.entries()) {
-    session.addPartialSignature(index, partial);
-  }
-  assert.ok(verify(session.finish(), message, context.outputKey));
-  for (const object of [...contexts, ...sessions]) {
-    object.dispose();
-  }
-}
 
 /** A number that may be anything, with a liking for what is small or near a limit. */
 function anyNumber(random: Random): number {
@@ -103,7 +79,11 @@ test('a million random calls leave an instance that still signs', async (t) => {
 
   musig2.dispose();
   brontide.dispose();
-  cosign(random);
+  const signers = Signers.random(random, 2);
+  const message = random.bytes(32);
+  for (const signature of signers.cosign(message)) {
+    assert.ok(verify(signature, message, signers.context.outputKey));
+  }
 
   const seen = [...raw.outcomes].map(([name, counts]) => [name, [...counts.keys()].sort()] as const);
   const wanted = Object.entries(OUTCOMES).map(([name, outcomes]) => [name, [...outcomes].sort()] as const);
