@@ -96,7 +96,7 @@ test-wasm: ## Run the Go tests compiled to js/wasm, under Node
 	$(WASM) $(GO) test -exec '$(WASM_EXEC)' ./brontide ./internal/... ./lnpeer ./musig2 ./wasm
 
 .PHONY: test-js
-test-js: build build/brontosig-bridge build/js-test/.done ## Run the TypeScript tests in Node
+test-js: build build/brontosig-bridge build/cosigner build/js-test/.done ## Run the TypeScript tests in Node
 	@echo "==> running the TypeScript tests"
 	node --expose-gc --test build/js-test/*.test.js
 
@@ -120,6 +120,12 @@ build/brontosig-bridge: $(BRIDGE_SOURCES)
 	@echo "==> compiling the bridge"
 	@mkdir -p build
 	$(GO) build $(BUILD_FLAGS) -o $@ ./cmd/brontosig-bridge
+
+# The other side of the tests that sign together with Go code.
+build/cosigner: $(GO_SOURCES)
+	@echo "==> compiling the co-signer of the tests"
+	@mkdir -p build
+	$(GO) build -o $@ ./internal/cosigner
 
 .PHONY: demo
 demo: build build/brontosig-bridge ## Co-sign with three signers and reach a Lightning peer through a bridge

@@ -32,7 +32,11 @@ var arrows = map[string][]string{
 	"internal/demopeer":    {"internal/curve", "brontide", "lnpeer", "github.com/btcsuite/btcd/btcec/v2"},
 	"cmd/brontosig-bridge": {"bridge", "internal/demopeer"},
 	"js/bench/funcof":      {},
-	"internal/vectors":     {"internal/curve", "musig2", "github.com/btcsuite/btcd/btcec/v2"},
+	"internal/cosigner": {
+		"internal/vectors", "musig2", "github.com/btcsuite/btcd/btcec/v2",
+		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
+	},
+	"internal/vectors": {"internal/curve", "musig2", "github.com/btcsuite/btcd/btcec/v2"},
 }
 
 // goPackage is what the test needs of the output of go list.
