@@ -99,13 +99,13 @@ func brontideReceive(n, machine uint32) int32 {
 			return 0, err
 		}
 		send, messages, err := o.Receive(in.takeAll())
+		if o.State() != brontide.StateHandshake {
+			o.key.Wipe() // of no more use
+		}
 		if err != nil && len(messages) == 0 {
 			return 0, err
 		}
 		o.pending = err
-		if o.State() == brontide.StateReady {
-			o.key.Wipe() // of no more use
-		}
 		parts := appendSized(nil, send)
 		for _, message := range messages {
 			parts = appendSized(parts, message)

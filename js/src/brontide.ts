@@ -3,7 +3,7 @@ import { parseHost } from './bridge-url.js';
 import { establish, type Connection } from './connection.js';
 import { BrontosigError } from './errors.js';
 import { PUBLIC_KEY_SIZE, SECRET_KEY_SIZE } from './generated.js';
-import { within, type Limits } from './limits.js';
+import { timeoutOf, within, type Limits } from './limits.js';
 import { Machine } from './machine.js';
 import { publicKey } from './public-key.js';
 import { currentNetwork, type Transport } from './transport.js';
@@ -56,6 +56,7 @@ export interface AcceptOptions extends Limits {
 export async function connect(address: Address | Transport, options: ConnectOptions): Promise<Connection> {
   const o = object('options', options);
   const remoteKey = bytesOrHex('nodeId', o.nodeId, PUBLIC_KEY_SIZE);
+  const total = timeoutOf(o, CONNECT_TIMEOUT);
   const secretKey = o.secretKey ?? crypto.getRandomValues(new Uint8Array(SECRET_KEY_SIZE));
   const localKey = publicKey(bytes('secretKey', secretKey, SECRET_KEY_SIZE));
   const machine = new Machine({ role: 'initiator', secretKey, remoteKey });
@@ -63,7 +64,6 @@ export async function connect(address: Address | Transport, options: ConnectOpti
     secretKey.fill(0);
   }
   const started = performance.now();
-  const total = o.timeoutMs ?? CONNECT_TIMEOUT;
   try {
     const transport = await open(address, { ...o, timeoutMs: total });
     const left = Math.max(1, Math.ceil(total - (performance.now() - started)));

@@ -290,7 +290,9 @@ export class Connection {
           this.#end({ by: 'remote', code: close?.code, reason: close?.reason ?? '' });
           return;
         }
-        this.#queue.push(...this.#machine.receive(value).messages);
+        for (const received of this.#machine.receive(value).messages) {
+          this.#queue.push(received);
+        }
       }
       const message = this.#queue.shift();
       if (message !== undefined) {

@@ -12,6 +12,15 @@ export interface Limits {
   readonly timeoutMs?: number | undefined;
 }
 
+/**
+ * Returns the time that the limits name, or the default.
+ *
+ * @throws TypeError or RangeError that names `timeoutMs`.
+ */
+export function timeoutOf(limits: Limits, defaultMs: number): number {
+  return integer('timeoutMs', limits.timeoutMs ?? defaultMs, 1, LONGEST);
+}
+
 /** The error for a signal that has aborted, with the reason that it gives. */
 export function abortError(signal: AbortSignal): BrontosigError {
   const reason: unknown = signal.reason;
@@ -38,7 +47,7 @@ export async function within<T>(
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError('signal: an AbortSignal expected');
   }
-  const ms = integer('timeoutMs', limits.timeoutMs ?? defaultMs, 1, LONGEST);
+  const ms = timeoutOf(limits, defaultMs);
   if (signal?.aborted === true) {
     throw abortError(signal);
   }

@@ -21,6 +21,12 @@ const PING_TIMEOUT = 30_000;
 /** Bytes of messages that may wait for the application by default. */
 const MAX_QUEUED = 16 << 20;
 
+/**
+ * Bytes that a waiting message counts beyond its payload, about what its objects
+ * take. Without them, empty messages could wait in any number.
+ */
+const MESSAGE_OVERHEAD = 256;
+
 /** What the other side said in its init message (BOLT-1). */
 export interface RemoteInit {
   /** The features, a big-endian bit map. */
@@ -316,7 +322,7 @@ export class Peer extends EventTarget {
     for (;;) {
       const message = this.#queue.shift();
       if (message !== undefined) {
-        this.#queuedBytes -= message.payload.length;
+        this.#queuedBytes -= MESSAGE_OVERHEAD + message.payload.length;
         yield message;
         continue;
       }
@@ -425,7 +431,7 @@ export class Peer extends EventTarget {
   }
 
   #enqueue(message: Message): void {
-    this.#queuedBytes += message.payload.length;
+    this.#queuedBytes += MESSAGE_OVERHEAD + message.payload.length;
     if (this.#queuedBytes > this.#maxQueuedBytes) {
       throw new BrontosigError('QUEUE_FULL', 'more messages arrived than the application took');
     }

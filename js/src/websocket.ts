@@ -29,6 +29,12 @@ const DRAIN_INTERVAL = 10;
 /** Bytes that may wait for the reader: a browser's WebSocket cannot be slowed. */
 const MAX_QUEUED = 16 << 20;
 
+/**
+ * Bytes that a waiting chunk counts beyond its own, about what its objects take.
+ * Without them, chunks of a byte or of none could wait in any number.
+ */
+const CHUNK_OVERHEAD = 256;
+
 const OPEN = 1;
 const CLOSED = 3;
 
@@ -98,6 +104,10 @@ function base64url(text: string): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
+function queuedSize(chunk: Uint8Array): number {
+  return CHUNK_OVERHEAD + chunk.length;
+}
+
 class SocketTransport implements Transport {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
@@ -134,7 +144,7 @@ class SocketTransport implements Transport {
           this.close();
         },
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: maxQueued }),
+      { highWaterMark: maxQueued, size: queuedSize },
     );
     this.writable = new WritableStream<Uint8Array>({
       start: (controller) => {
@@ -211,11 +221,12 @@ class SocketTransport implements Transport {
       this.#fail(1003, new BrontosigError('PROTOCOL_ERROR', 'the server sent a text message'));
       return;
     }
-    if ((this.#reader.desiredSize ?? 0) < data.byteLength) {
+    const chunk = new Uint8Array(data);
+    if ((this.#reader.desiredSize ?? 0) < queuedSize(chunk)) {
       this.#fail(1008, new BrontosigError('QUEUE_FULL', 'more bytes arrived than the reader took'));
       return;
     }
-    this.#reader.enqueue(new Uint8Array(data));
+    this.#reader.enqueue(chunk);
   }
 
   async #write(chunk: Uint8Array): Promise<void> {

@@ -5,10 +5,10 @@ import { before, test } from 'node:test';
 import { init } from 'brontosig';
 import { accept, connect, Machine, publicKey, webSocketTransport, type Connection } from 'brontosig/brontide';
 import type { WebSocket } from 'ws';
-import { tcpServer, transportPair, unusedPort, webSocketServer, type TestServer } from './connections.js';
+import { tcpServer, transportPair, unusedPort, webSocketServer, withServer } from './connections.js';
+import { bob, tcpEcho, webSocketEcho } from './echo.js';
 
 const alice = new Uint8Array(32).fill(1);
-const bob = new Uint8Array(32).fill(2);
 const limit = { timeoutMs: 10_000 };
 let bobKey: Uint8Array;
 
@@ -16,44 +16,6 @@ before(async () => {
   await init();
   bobKey = publicKey(bob);
 });
-
-/** Answers every message with itself. */
-function echo(send: (bytes: Uint8Array) => void, onBytes: (take: (bytes: Uint8Array) => void) => void): void {
-  const machine = new Machine({ role: 'responder', secretKey: bob });
-  onBytes((bytes) => {
-    const { send: act, messages } = machine.receive(bytes);
-    if (act !== undefined) {
-      send(act);
-    }
-    for (const message of messages) {
-      send(machine.encrypt(message));
-    }
-  });
-}
-
-const tcpEcho = (socket: Socket): void => {
-  echo(
-    (bytes) => socket.write(bytes),
-    (take) => socket.on('data', take),
-  );
-};
-
-const webSocketEcho = (socket: WebSocket): void => {
-  echo(
-    (bytes) => {
-      // One byte at a time where it is short: a WebSocket message means nothing.
-      const size = bytes.length < 200 ? 1 : 5000;
-      for (let at = 0; at < bytes.length; at += size) {
-        socket.send(bytes.subarray(at, at + size));
-      }
-    },
-    (take) =>
-      socket.on('message', (data: Buffer) => {
-        assert.ok(data.length <= 16_384, 'a WebSocket message of more than 16 KiB');
-        take(data);
-      }),
-  );
-};
 
 async function exchange(connection: Connection): Promise<void> {
   const messages = [0, 1, 100, 16_384, 65_535].map((length) => new Uint8Array(length).fill(length & 0xff));
@@ -64,15 +26,6 @@ async function exchange(connection: Connection): Promise<void> {
     assert.deepEqual(new Uint8Array(value), message);
   }
   assert.throws(() => connection[Symbol.asyncIterator](), { code: 'LOCKED' });
-}
-
-async function withServer(server: Promise<TestServer>, body: (port: number) => Promise<void>): Promise<void> {
-  const running = await server;
-  try {
-    await body(running.port);
-  } finally {
-    await running.stop();
-  }
 }
 
 void test('tcp:// and ws://: messages go there and back', async () => {
@@ -347,6 +300,21 @@ void test('a reader that takes too little ends a WebSocket', async () => {
   );
 });
 
+void test('chunks without bytes cannot wait in any number', async () => {
+  await withServer(
+    webSocketServer((socket) => {
+      for (let i = 0; i < 5; i++) {
+        socket.send(new Uint8Array());
+      }
+    }),
+    async (port) => {
+      const transport = await webSocketTransport(`ws://127.0.0.1:${port}`, { maxQueuedBytes: 1000, ...limit });
+      const close = await transport.closed;
+      assert.equal(close?.error?.code, 'QUEUE_FULL');
+    },
+  );
+});
+
 void test('bad arguments are named', async () => {
   type Options = Parameters<typeof connect>[1];
   const call = async (address: unknown, options: unknown): Promise<unknown> => connect(address as string, options as Options);
@@ -358,6 +326,8 @@ void test('bad arguments are named', async () => {
   await assert.rejects(call('http://localhost', { nodeId: bobKey }), { name: 'TypeError', message: /^address/ });
   await assert.rejects(call('tcp://', { nodeId: bobKey }), { name: 'TypeError', message: /^address/ });
   await assert.rejects(call(null, { nodeId: bobKey }), { name: 'TypeError', message: /^transport/ });
+  const [transport] = transportPair();
+  await assert.rejects(call(transport, { nodeId: bobKey, timeoutMs: 0 }), { name: 'RangeError', message: /^timeoutMs/ });
   await assert.rejects(call('ws://localhost', { nodeId: bobKey, timeoutMs: 0 }), { name: 'RangeError', message: /^timeoutMs/ });
   await assert.rejects(call('ws://localhost', { nodeId: bobKey, signal: 1 }), { name: 'TypeError', message: /^signal/ });
   await assert.rejects(call('ws://localhost', { nodeId: bobKey, maxFrameBytes: 0 }), { name: 'RangeError', message: /^maxFrameBytes/ });

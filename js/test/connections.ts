@@ -73,6 +73,16 @@ export async function webSocketServer(onSocket: (socket: WebSocket) => void): Pr
   };
 }
 
+/** Runs something while a server runs. */
+export async function withServer(server: Promise<TestServer>, body: (port: number) => Promise<void>): Promise<void> {
+  const running = await server;
+  try {
+    await body(running.port);
+  } finally {
+    await running.stop();
+  }
+}
+
 /** A port on which nothing listens. */
 export async function unusedPort(): Promise<number> {
   const server = await tcpServer(() => undefined);

@@ -168,6 +168,13 @@ void test('messages that nobody reads are bounded', async () => {
     { code: 'QUEUE_FULL' },
   );
   assert.equal(kept.length, 1);
+
+  // Messages without a payload count too.
+  const empty = await meet({ maxQueuedBytes: 1000 });
+  for (let i = 0; i < 5; i++) {
+    await empty.node.send(Uint8Array.of(0x80, 0x01)).catch(() => undefined);
+  }
+  assert.equal((await empty.peer.closed).error?.code, 'QUEUE_FULL');
 });
 
 void test('a node URI, directly and through a bridge', async () => {
