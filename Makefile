@@ -64,7 +64,7 @@ generate: ## Write the generated files again
 	$(GO) generate ./internal/abi
 
 .PHONY: test
-test: lint test-go test-wasm test-js test-browser check-reproducible ## Set up, build, and run every check and test
+test: lint test-go fuzz test-wasm test-js test-browser check-reproducible ## Set up, build, and run every check and test
 
 .PHONY: lint
 lint: $(STATICCHECK) build ## Check the form of all sources
@@ -89,6 +89,18 @@ test-go: ## Run the Go tests natively
 	@echo "==> running the Go tests$(if $(RACE),, (without the race detector: there is no C compiler))"
 	$(GO) test $(RACE) $$($(GO) list ./... | grep -E '$(CONCURRENT)')
 	$(GO) test $$($(GO) list ./... | grep -vE '$(CONCURRENT)')
+
+FUZZ_TIME := 3s
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZ_TIME
+	@echo "==> fuzzing each target for $(FUZZ_TIME)"
+	@for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_TIME) $$package >build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }; \
+		done; \
+	done
 
 .PHONY: test-wasm
 test-wasm: ## Run the Go tests compiled to js/wasm, under Node
