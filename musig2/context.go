@@ -9,7 +9,8 @@ import (
 // Context is a set of signers with their aggregate key, and the secret key of
 // at most one of them. It is made once for any number of sessions, holds
 // nothing that changes but whether it has been wiped, and may be used by
-// several goroutines as long as none of them wipes it.
+// several goroutines as long as none of them wipes it. The zero value serves
+// UnmarshalBinary only.
 type Context struct {
 	agg    *keyAgg
 	key    *btcec.PrivateKey // nil without a secret key, and after Wipe
@@ -139,8 +140,12 @@ func (c *Context) SigningKeys() []*btcec.PublicKey {
 // NoSigner without a secret key.
 func (c *Context) SignerIndex() int { return c.signer }
 
-// CombinedKey returns the aggregate key with all tweaks applied. Its x
-// coordinate is the key that signatures verify under.
+// OutputKey returns the x-only aggregate key with all tweaks applied, 32 bytes:
+// the key that signatures verify under, and with a taproot or BIP-86 tweak the
+// output key of BIP-341.
+func (c *Context) OutputKey() [XOnlyPubKeySize]byte { return c.agg.xOnly }
+
+// CombinedKey returns the aggregate key with all tweaks applied.
 func (c *Context) CombinedKey() *btcec.PublicKey {
 	return btcec.NewPublicKey(&c.agg.point.X, &c.agg.point.Y)
 }
@@ -159,6 +164,9 @@ func (c *Context) InternalKey() *btcec.PublicKey {
 func (c *Context) VerifyPartialSignature(sig PartialSignature, pubNonces [][PubNonceSize]byte,
 	signer int, message []byte) error {
 
+	if c.agg == nil {
+		return errZeroContext()
+	}
 	if err := c.agg.checkIndex(signer); err != nil {
 		return err
 	}
@@ -199,6 +207,9 @@ func (c *Context) Wipe() {
 
 // signingKey returns the secret key, or an error that says why there is none.
 func (c *Context) signingKey() (*btcec.PrivateKey, error) {
+	if c.agg == nil {
+		return nil, errZeroContext()
+	}
 	if c.wiped {
 		return nil, fail(ErrWiped, "the context has been wiped")
 	}
@@ -206,4 +217,8 @@ func (c *Context) signingKey() (*btcec.PrivateKey, error) {
 		return nil, fail(ErrNoSecretKey, "the context has no secret key")
 	}
 	return c.key, nil
+}
+
+func errZeroContext() error {
+	return fail(ErrInvalidArgument, "the context is a zero value: make one with NewContext or ParseContext")
 }

@@ -239,3 +239,30 @@ func TestErrorText(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestZeroValues: what nobody has made says so.
+func TestZeroValues(t *testing.T) {
+	key := randomKey(t, newRand(t))
+	public := curve.PublicKey(key)
+	for what, err := range map[string]error{
+		"nil key":            second(NewContext(nil, true, WithKnownSigners([]*btcec.PublicKey{public, nil}))),
+		"nil key, aggregate": second(AggregateKeys([]*btcec.PublicKey{nil}, false)),
+		"session":            second(new(Session).Sign([]byte("message"))),
+		"session, nonce":     second(new(Session).RegisterPubNonce(0, [PubNonceSize]byte{})),
+		"session, finish":    second(new(Session).FinalSig()),
+		"coordinator":        second(new(Coordinator).FinalSig()),
+		"context, session":   second(new(Context).NewSession()),
+		"context, bytes":     second(new(Context).MarshalBinary()),
+		"context, collect":   second(new(Context).NewCoordinator(nil)),
+		"context, verify":    new(Context).VerifyPartialSignature(PartialSignature{}, nil, 0, nil),
+	} {
+		requireKind(t, what, err, ErrInvalidArgument)
+	}
+	new(Session).Wipe()
+	new(Context).Wipe()
+	_, err := Sign(&[SecNonceSize]byte{31: 1, 63: 1}, nil, [PubNonceSize]byte{}, []*btcec.PublicKey{public}, nil)
+	requireKind(t, "nil secret key", err, ErrInvalidSecretKey)
+	if (PartialSignature{}).Verify([PubNonceSize]byte{2}, [PubNonceSize]byte{}, []*btcec.PublicKey{public}, nil, nil) {
+		t.Fatal("a nil key verifies")
+	}
+}

@@ -13,6 +13,9 @@ type Coordinator struct {
 // NewCoordinator starts a session for one message of any length, which is
 // copied. The Context needs no secret key.
 func (c *Context) NewCoordinator(message []byte) (*Coordinator, error) {
+	if c.agg == nil {
+		return nil, errZeroContext()
+	}
 	if c.wiped {
 		return nil, fail(ErrWiped, "the context has been wiped")
 	}
@@ -76,6 +79,9 @@ func (c *Coordinator) MissingPartialSigs() []int { return missing(c.partials) }
 func (c *Coordinator) Wipe() { c.wiped = true }
 
 func (c *Coordinator) alive() error {
+	if c.agg == nil {
+		return fail(ErrInvalidArgument, "the coordinator is a zero value: make one with NewCoordinator")
+	}
 	if c.wiped {
 		return fail(ErrWiped, "the coordinator has been wiped")
 	}

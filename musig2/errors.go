@@ -6,7 +6,7 @@ import (
 )
 
 // ErrorKind is a kind of error of this package. Every error that the package
-// returns matches exactly one of the kinds below with errors.Is.
+// returns matches exactly one of its constants with errors.Is.
 type ErrorKind string
 
 // Error returns the name of the kind.

@@ -38,7 +38,7 @@ func ParsePubKeys(keys [][]byte) ([]*btcec.PublicKey, error) {
 }
 
 // SortKeys returns the keys in the lexicographical order of their compressed
-// form (KeySort of BIP-327). The argument stays as it is.
+// form (KeySort of BIP-327). The argument stays as it is. No key may be nil.
 func SortKeys(keys []*btcec.PublicKey) []*btcec.PublicKey {
 	set := newKeySet(keys, true)
 	return set.keys
@@ -54,7 +54,8 @@ type AggregateKey struct {
 
 // AggregateKeys aggregates public keys (KeyAgg of BIP-327), sorted first if
 // sort is set, and applies the tweaks in their order (ApplyTweak). It fails
-// with ErrNoKeys, ErrAggregateInfinity or ErrInvalidTweak.
+// with ErrNoKeys, ErrInvalidArgument for a nil key, ErrAggregateInfinity or
+// ErrInvalidTweak.
 func AggregateKeys(keys []*btcec.PublicKey, sort bool, tweaks ...Tweak) (*AggregateKey, error) {
 	agg, err := aggregate(keys, sort, tweaks)
 	if err != nil {
@@ -128,6 +129,9 @@ type keyAgg struct {
 func aggregate(keys []*btcec.PublicKey, sort bool, tweaks []Tweak) (*keyAgg, error) {
 	if len(keys) == 0 {
 		return nil, fail(ErrNoKeys, "the list of public keys is empty")
+	}
+	if i := slices.Index(keys, nil); i >= 0 {
+		return nil, fail(ErrInvalidArgument, "public key %d is nil", i)
 	}
 	set := newKeySet(keys, sort)
 	return set.aggregate(set.keyAggCoefficients(), tweaks)

@@ -25,6 +25,9 @@ const (
 // MarshalBinary encodes the public data of the Context, its keys and tweaks.
 // The secret key is not part of it.
 func (c *Context) MarshalBinary() ([]byte, error) {
+	if c.agg == nil {
+		return nil, errZeroContext()
+	}
 	b := []byte{contextVersion}
 	b = binary.BigEndian.AppendUint32(b, uint32(len(c.agg.encoded)))
 	for i := range c.agg.encoded {

@@ -284,8 +284,8 @@ func (s *secretNonce) wipe() {
 }
 
 func checkSecretKey(key *btcec.PrivateKey) error {
-	if key.Key.IsZero() {
-		return fail(ErrInvalidSecretKey, "the secret key is 0")
+	if key == nil || key.Key.IsZero() {
+		return fail(ErrInvalidSecretKey, "the secret key is 0 or missing")
 	}
 	return nil
 }

@@ -324,12 +324,16 @@ func (s *Session) Wipe() {
 }
 
 func (s *Session) wipeSecrets() {
-	s.own.Wipe()
+	if s.own != nil {
+		s.own.Wipe()
+	}
 	s.key.Zero()
 }
 
 func (s *Session) alive() error {
 	switch {
+	case s.agg == nil:
+		return fail(ErrInvalidArgument, "the session is a zero value: make one with NewSession")
 	case s.wiped:
 		return fail(ErrWiped, "the session has been wiped")
 	case s.state == StateFailed:

@@ -142,6 +142,9 @@ func (p PartialSignature) Verify(pubNonce, combinedNonce [PubNonceSize]byte, key
 	if err != nil {
 		return false
 	}
+	if signingKey == nil {
+		return false
+	}
 	s, ok := p.parse()
 	signer := v.agg.index(encodeKey(signingKey))
 	return ok && signer >= 0 && v.verify(&s, &points, signer)
