@@ -86,7 +86,12 @@ export async function connect(address: Address | Transport, options: ConnectOpti
 export async function accept(transport: Transport, options: AcceptOptions): Promise<Connection> {
   const { secretKey, ...limits } = object('options', options);
   const machine = new Machine({ role: 'responder', secretKey });
-  return establish(transport, machine, publicKey(secretKey), limits);
+  try {
+    return await establish(transport, machine, publicKey(secretKey), limits);
+  } catch (error) {
+    machine.dispose();
+    throw error;
+  }
 }
 
 async function open(address: Address | Transport, options: ConnectOptions): Promise<Transport> {

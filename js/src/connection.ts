@@ -42,7 +42,8 @@ interface Parts {
 /**
  * Does the handshake over a transport. On failure the transport is closed.
  *
- * @param machine - which has done nothing yet. The connection takes it over.
+ * @param machine - which has done nothing yet. The connection takes it over; on
+ * failure it is the caller's to dispose.
  */
 export async function establish(
   transport: Transport,
@@ -50,10 +51,12 @@ export async function establish(
   localKey: Uint8Array,
   limits: Limits,
 ): Promise<Connection> {
+  object('transport', transport);
+  object('transport.readable', transport.readable);
+  object('transport.writable', transport.writable);
+  const reader = transport.readable.getReader();
+  const writer = transport.writable.getWriter();
   try {
-    object('transport', transport);
-    const reader = transport.readable.getReader();
-    const writer = transport.writable.getWriter();
     // The writer's failure is met where something is written.
     writer.closed.catch(() => undefined);
     const early = await within(limits, 'the handshake', HANDSHAKE_TIMEOUT, async (ended) => {
@@ -68,7 +71,10 @@ export async function establish(
       guard: established, machine, transport, reader, writer, localKey, remoteKey, early, signal,
     });
   } catch (error) {
-    machine.dispose();
+    // A transport that is just a pair of streams can end them only through
+    // their locks. What has failed already fails here again, and was told then.
+    reader.cancel().catch(() => undefined);
+    writer.close().catch(() => undefined);
     transport.close();
     throw error;
   }
@@ -358,7 +364,9 @@ export class Connection {
         // The reader has cancelled the stream, which closes it.
       }
     }
+    // What has failed or been closed already fails here again.
     this.#reader.cancel().catch(() => undefined);
+    this.#writer.abort().catch(() => undefined);
     this.#transport.close();
     this.#settleClosed(info);
   }
