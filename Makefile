@@ -146,6 +146,7 @@ demo: build build/brontosig-bridge ## Co-sign with three signers and reach a Lig
 
 .PHONY: web
 web: build build/brontosig-bridge ## Serve the same as a web page, until interrupted
+	@echo "==> serving the page at the address below, until interrupted (Ctrl-C)"
 	@node examples/web/serve.mjs
 
 .PHONY: figures

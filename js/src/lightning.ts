@@ -43,7 +43,7 @@ export interface PeerOptions extends Omit<ConnectOptions, 'nodeId'> {
  * `signal` ends the attempt, and later the connection. `timeoutMs`, 30 seconds
  * by default, is for all of it together.
  *
- * @param target - `pubkey@host:port`; or an address or transport that leads to
+ * @param target - `pubkey@host:port`, with port 9735 if it is left out; or an address or transport that leads to
  * the node, with the option `nodeId`. In a browser a URI needs the option
  * `bridge`.
  * @throws TypeError or RangeError that names a wrong argument.
@@ -69,12 +69,18 @@ const uri = /^(?<id>0[23][0-9a-f]{64})@(?<host>.+)$/i;
 
 /** Says where to connect to, and which key the node must have. */
 function resolve(target: Address | Transport, o: PeerOptions): [Address | Transport, string | Uint8Array] {
-  const { id, host } = typeof target === 'string' ? (uri.exec(target)?.groups ?? {}) : {};
-  if (id === undefined || host === undefined) {
+  const isAddress = typeof target !== 'string' || /^[a-z]+:\/\//i.test(target);
+  if (isAddress) {
     if (o.nodeId === undefined) {
       throw new TypeError('nodeId: needed unless the target is pubkey@host:port');
     }
     return [target, o.nodeId];
+  }
+  const { id, host } = uri.exec(target)?.groups ?? {};
+  if (id === undefined || host === undefined) {
+    throw new TypeError(
+      'target: pubkey@host:port expected, with a public key of 66 hexadecimal digits that start with 02 or 03',
+    );
   }
   if (o.nodeId !== undefined && hexOf(o.nodeId) !== id.toLowerCase()) {
     throw new TypeError('nodeId: another key than that of the URI');

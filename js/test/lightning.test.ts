@@ -221,6 +221,10 @@ void test('bad arguments are named, and what is not there is told', async () => 
   const call = async (target: unknown, options?: unknown): Promise<unknown> =>
     connectPeer(target as string, options as PeerOptions);
   await assert.rejects(call('ws://b'), { name: 'TypeError', message: /^nodeId/ });
+  for (const target of ['', '02ab@h', `04${'1'.repeat(64)}@h`, ` ${bobHex}@h`, bobHex, `lightning:${bobHex}@h`]) {
+    await assert.rejects(call(target), { name: 'TypeError', message: /^target: pubkey@host:port/ });
+  }
+  await assert.rejects(call(42, { nodeId: bobKey }), { name: 'TypeError', message: /^transport|^address/ });
   await assert.rejects(call(`${bobHex}@host`, { nodeId: '03'.padEnd(66, '1') }), { name: 'TypeError', message: /^nodeId/ });
   await assert.rejects(call(`${bobHex}@a b`), { name: 'TypeError', message: /^target/ });
   await assert.rejects(call(`${bobHex}@h`, { features: [70_000] }), { name: 'RangeError', message: /^features\[0\]/ });
