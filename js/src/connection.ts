@@ -63,7 +63,7 @@ export async function establish(
       ended.addEventListener('abort', () => {
         reader.cancel().catch(() => undefined);
       });
-      return handshake(machine, reader, writer, ended);
+      return handshake(machine, transport, reader, writer, ended);
     });
     const remoteKey = machine.remoteKey ?? new Uint8Array();
     const { signal } = limits;
@@ -83,24 +83,26 @@ export async function establish(
 /** Runs the acts and returns the messages that came right behind them. */
 async function handshake(
   machine: Machine,
+  transport: Transport,
   reader: ReadableStreamDefaultReader<Uint8Array>,
   writer: WritableStreamDefaultWriter<Uint8Array>,
   ended: AbortSignal,
 ): Promise<readonly Uint8Array[]> {
-  let answered = false;
+  let unanswered = false;
   try {
     const act = machine.start();
     if (act.length > 0) {
       await writer.write(act);
+      unanswered = true;
     }
     for (;;) {
       const { done, value } = await reader.read();
       ended.throwIfAborted();
-      answered ||= !done;
       if (done) {
         machine.end();
         throw new BrontosigError('CONNECTION_CLOSED', 'the connection ended in the handshake');
       }
+      unanswered = false;
       const { send, messages } = machine.receive(value);
       if (send !== undefined) {
         await writer.write(send);
@@ -112,16 +114,29 @@ async function handshake(
     }
   } catch (cause) {
     const error = asError('CONNECTION_CLOSED', 'the connection broke in the handshake', cause);
-    // A node that hangs up on act one may do so with a reset.
-    const code = !answered && wasReset(error) ? 'NOT_ANSWERED' : error.code;
+    // A node may hang up on act one without ceremony.
+    const code = unanswered && (await wasDropped(transport, error)) ? 'NOT_ANSWERED' : error.code;
     const known = handshakeCodes[code];
     throw known === undefined ? error : new BrontosigError(...known, { cause });
   }
 }
 
-/** Tells whether a TCP connection was reset, which only Node shows. */
-function wasReset(error: BrontosigError): boolean {
-  return (error.cause as { code?: unknown } | undefined)?.code === 'ECONNRESET';
+/** The close code of a WebSocket that ended without one. */
+const NO_CLOSE_FRAME = 1006;
+
+/**
+ * Tells whether the other side dropped the connection: TCP's reset, which only
+ * Node shows, or a WebSocket that ended without a close, as it does on servers
+ * that send none.
+ */
+async function wasDropped(transport: Transport, error: BrontosigError): Promise<boolean> {
+  if (error.code !== 'CONNECTION_CLOSED') {
+    return false;
+  }
+  if ((error.cause as { code?: unknown } | undefined)?.code === 'ECONNRESET') {
+    return true;
+  }
+  return (await transport.closed)?.code === NO_CLOSE_FRAME;
 }
 
 const handshakeCodes: Readonly<Partial<Record<ErrorCode, readonly [ErrorCode, string]>>> = {
@@ -152,7 +167,10 @@ export class Connection {
   readonly readable: ReadableStream<Uint8Array>;
   /** Takes messages to send. Closing it closes the connection. */
   readonly writable: WritableStream<Uint8Array>;
-  /** Settles, and never rejects, when the connection has ended. */
+  /**
+   * Settles, and never rejects, when the connection has ended. A fault in what
+   * arrived before and was not yet read is met by whoever reads it.
+   */
   readonly closed: Promise<CloseInfo>;
 
   readonly #machine: Machine;
@@ -166,6 +184,7 @@ export class Connection {
   #ended: CloseInfo | undefined;
   #closing: Promise<void> | undefined;
   #remoteClosed = false;
+  #pulling = false;
 
   /** Connections are made by {@link connect} and {@link accept}. */
   constructor(parts: Parts) {
@@ -188,7 +207,14 @@ export class Connection {
         start: (controller) => {
           this.#messages = controller;
         },
-        pull: async () => this.#pull(),
+        pull: async () => {
+          this.#pulling = true;
+          try {
+            await this.#pull();
+          } finally {
+            this.#pulling = false;
+          }
+        },
         cancel: async () => this.close(),
       },
       // Nothing is read ahead: the transport is to feel a slow reader.
@@ -200,6 +226,10 @@ export class Connection {
       abort: async () => this.close(),
     });
     this.#signal?.addEventListener('abort', this.#onAbort);
+    if (this.#signal?.aborted === true) {
+      // Between the last act and here.
+      this.#onAbort();
+    }
     void this.#transport.closed?.then((close) => {
       this.#transportClosed(close);
     });
@@ -343,7 +373,9 @@ export class Connection {
     this.#remoteClosed = true;
     if (close.error !== undefined) {
       this.#end({ by: 'remote', ...close });
-    } else if (!this.readable.locked) {
+    } else if (!this.#pulling) {
+      // Nothing is left that the signal could end.
+      this.#signal?.removeEventListener('abort', this.#onAbort);
       this.#settleClosed({ by: 'remote', code: close.code, reason: close.reason });
     }
   }

@@ -23,6 +23,9 @@ export {
 /** Milliseconds that connecting, the handshake and init may take by default. */
 const CONNECT_TIMEOUT = 30_000;
 
+/** Bytes of messages that may wait for the application by default. */
+const MAX_QUEUED = 16 << 20;
+
 /** Options of {@link connectPeer}. */
 export interface PeerOptions extends Omit<ConnectOptions, 'nodeId'> {
   /** The node's static public key, 33 bytes or 66 hexadecimal digits. A URI names it already. */
@@ -106,6 +109,6 @@ function peerSettings(o: PeerOptions): PeerSettings {
     networks: Array.from(list('networks', o.networks ?? [], MAX_SIGNERS), (hash, i) =>
       bytes(`networks[${i}]`, hash, CHAIN_HASH_SIZE),
     ),
-    maxQueuedBytes: o.maxQueuedBytes,
+    maxQueuedBytes: integer('maxQueuedBytes', o.maxQueuedBytes ?? MAX_QUEUED, 1, 2 ** 31),
   };
 }

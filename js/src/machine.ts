@@ -58,6 +58,9 @@ const CHUNK = 65_536;
  * ```
  */
 export class Machine extends Handle {
+  /** An error that came after good messages, for the next call of receive. */
+  #pending: Error | undefined;
+
   /**
    * Makes one end.
    *
@@ -98,16 +101,31 @@ export class Machine extends Handle {
    */
   receive(data: Uint8Array): Received {
     const input = bytes('data', data, [0, Infinity]);
+    handleOf(this); // a disposed machine has no error left to tell but that
+    const pending = this.#pending;
+    if (pending !== undefined) {
+      this.#pending = undefined;
+      throw pending;
+    }
     const sends: Uint8Array<ArrayBuffer>[] = [];
     const messages: Uint8Array<ArrayBuffer>[] = [];
     let at = 0;
     do {
       const piece = input.subarray(at, at + CHUNK);
-      const [send, ...complete] = sized(output(call('brontide_receive', [piece], handleOf(this))));
-      if (send !== undefined && send.length > 0) {
-        sends.push(send);
+      try {
+        const [send, ...complete] = sized(output(call('brontide_receive', [piece], handleOf(this))));
+        if (send !== undefined && send.length > 0) {
+          sends.push(send);
+        }
+        messages.push(...complete);
+      } catch (error) {
+        if (messages.length === 0) {
+          throw error;
+        }
+        // An earlier piece held good messages, which would be lost with the throw.
+        this.#pending = error as Error;
+        break;
       }
-      messages.push(...complete);
       at += CHUNK;
     } while (at < input.length && this.state !== 'failed');
     // No side sends twice in a handshake without an answer in between.

@@ -86,11 +86,16 @@ function tcpTransport(socket: Socket): Transport {
   let reading: ReadableStreamDefaultController<Uint8Array>;
   let ended = false;
   let linger: ReturnType<typeof setTimeout> | undefined;
+  let closing = false;
+  const giveUpLater = (): void => {
+    linger ??= setTimeout(() => socket.destroy(), LINGER);
+  };
   const close = (): void => {
-    if (socket.closed || linger !== undefined) {
+    if (socket.closed || closing) {
       return;
     }
-    linger = setTimeout(() => socket.destroy(), LINGER);
+    closing = true;
+    giveUpLater();
     socket.end();
     // What still arrives has no reader. Read it away, so that the end is seen.
     socket.removeAllListeners('data');
@@ -108,9 +113,12 @@ function tcpTransport(socket: Socket): Transport {
         });
         socket.on('end', () => {
           ended = true;
-          if (linger === undefined) {
+          if (!closing) {
             controller.close();
           }
+          // A peer that sends no more may read no more either: what is still to
+          // be written must not keep the socket for ever.
+          giveUpLater();
         });
       },
       pull() {
@@ -125,7 +133,7 @@ function tcpTransport(socket: Socket): Transport {
       socket.on('error', (cause) => {
         failure ??= new BrontosigError('CONNECTION_CLOSED', 'the TCP connection broke', { cause });
         controller.error(failure);
-        if (!ended && linger === undefined) {
+        if (!ended && !closing) {
           reading.error(failure);
         }
       });

@@ -18,9 +18,6 @@ import { asError } from './transport.js';
 /** Milliseconds in which a ping is answered by default. */
 const PING_TIMEOUT = 30_000;
 
-/** Bytes of messages that may wait for the application by default. */
-const MAX_QUEUED = 16 << 20;
-
 /**
  * Bytes that a waiting message counts beyond its payload, about what its objects
  * take. Without them, empty messages could wait in any number.
@@ -87,7 +84,7 @@ export interface PeerSettings {
   readonly features: readonly number[] | undefined;
   readonly knownFeatures: readonly number[];
   readonly networks: readonly Uint8Array[];
-  readonly maxQueuedBytes: number | undefined;
+  readonly maxQueuedBytes: number;
 }
 
 /** The base protocol of one connection, in the wasm module. */
@@ -179,8 +176,7 @@ export async function newPeer(
   settings: PeerSettings,
   ended: AbortSignal,
 ): Promise<Peer> {
-  const most = 2 ** 31;
-  const maxQueuedBytes = integer('maxQueuedBytes', settings.maxQueuedBytes ?? MAX_QUEUED, 1, most);
+  const { maxQueuedBytes } = settings;
   let protocol: Protocol | undefined;
   const onAbort = (): void => {
     void connection.close();

@@ -1,4 +1,4 @@
-import { integer } from './check.js';
+import { integer, object, string } from './check.js';
 import { BrontosigError } from './errors.js';
 import { within, type Limits } from './limits.js';
 import {
@@ -35,6 +35,14 @@ const MAX_QUEUED = 16 << 20;
  */
 const CHUNK_OVERHEAD = 256;
 
+/**
+ * The close codes for a server that breaks the rules, and for more than the
+ * reader takes. Browsers let nobody send the codes below 3000 that RFC 6455 has
+ * for it, so these follow the HTTP statuses 400 and 413.
+ */
+const BAD_DATA = 4400;
+const TOO_MUCH = 4413;
+
 const OPEN = 1;
 const CLOSED = 3;
 
@@ -66,11 +74,12 @@ export async function webSocketTransport(
   target: string | URL | WebSocketLike,
   options: WebSocketOptions = {},
 ): Promise<Transport> {
+  object('options', options);
   const maxFrame = integer('maxFrameBytes', options.maxFrameBytes ?? MAX_FRAME, 1, 1 << 20);
   const maxQueued = integer('maxQueuedBytes', options.maxQueuedBytes ?? MAX_QUEUED, 1, 2 ** 31);
   const isAddress = typeof target === 'string' || target instanceof URL;
   return within(options, 'opening the WebSocket', OPEN_TIMEOUT, async (ended) => {
-    const socket = isAddress ? newSocket(target, options) : target;
+    const socket = isAddress ? newSocket(target, options) : checkSocket(target);
     const transport = new SocketTransport(socket, maxFrame, maxQueued);
     ended.addEventListener('abort', () => {
       transport.close();
@@ -88,7 +97,7 @@ function newSocket(address: string | URL, options: WebSocketOptions): WebSocketL
   if (Socket === undefined) {
     throw new BrontosigError('CONNECTION_FAILED', 'this platform has no WebSocket: pass one as an option');
   }
-  const { bridgeToken } = options;
+  const bridgeToken = options.bridgeToken === undefined ? undefined : string('bridgeToken', options.bridgeToken);
   try {
     if (bridgeToken === undefined) {
       return new Socket(String(address));
@@ -97,6 +106,14 @@ function newSocket(address: string | URL, options: WebSocketOptions): WebSocketL
   } catch (cause) {
     throw new BrontosigError('CONNECTION_FAILED', 'the WebSocket cannot be made', { cause });
   }
+}
+
+function checkSocket(target: WebSocketLike): WebSocketLike {
+  const { addEventListener, send, close } = object('target', target as Partial<WebSocketLike>);
+  if (typeof addEventListener !== 'function' || typeof send !== 'function' || typeof close !== 'function') {
+    throw new TypeError('target: an address or a WebSocket expected');
+  }
+  return target;
 }
 
 function base64url(text: string): string {
@@ -171,9 +188,9 @@ class SocketTransport implements Transport {
     }, CLOSE_TIMEOUT);
     try {
       this.#socket.close(code, reason);
-    } catch (cause) {
-      const error = new BrontosigError('CONNECTION_CLOSED', 'the WebSocket cannot be closed', { cause });
-      this.#end({ reason: '', error });
+    } catch {
+      // Platforms refuse other codes than 1000 and 3000 to 4999, and long reasons.
+      this.#socket.close();
     }
   }
 
@@ -194,6 +211,8 @@ class SocketTransport implements Transport {
       cause = event.error ?? (event.message || undefined);
     });
     socket.addEventListener('close', (event: CloseEvent) => {
+      // Not before: a server that never answers the close is to be dropped.
+      clearTimeout(this.#closeTimer);
       const { code, reason } = event;
       if (!this.#wasOpen) {
         const text = 'no WebSocket server answers there, or it refuses this origin';
@@ -218,12 +237,12 @@ class SocketTransport implements Transport {
       return;
     }
     if (!(data instanceof ArrayBuffer)) {
-      this.#fail(1003, new BrontosigError('PROTOCOL_ERROR', 'the server sent a text message'));
+      this.#fail(BAD_DATA, new BrontosigError('PROTOCOL_ERROR', 'the server sent a text message'));
       return;
     }
     const chunk = new Uint8Array(data);
     if ((this.#reader.desiredSize ?? 0) < queuedSize(chunk)) {
-      this.#fail(1008, new BrontosigError('QUEUE_FULL', 'more bytes arrived than the reader took'));
+      this.#fail(TOO_MUCH, new BrontosigError('QUEUE_FULL', 'more bytes arrived than the reader took'));
       return;
     }
     this.#reader.enqueue(chunk);
@@ -255,7 +274,6 @@ class SocketTransport implements Transport {
       return;
     }
     this.#ended = true;
-    clearTimeout(this.#closeTimer);
     const { error } = close;
     this.#settleOpened.reject(error ?? new BrontosigError('CONNECTION_CLOSED', 'the WebSocket was closed'));
     if (error !== undefined) {
