@@ -154,6 +154,7 @@ figures: build ## Measure the module's size, the time to a first signature, and 
 	@mkdir -p build
 	$(WASM) $(GO) build $(BUILD_FLAGS) -o build/funcof.wasm ./js/bench/funcof
 	@node js/bench/figures.mjs
+	@node --expose-gc js/bench/memory.mjs
 
 .PHONY: clean
 clean: ## Remove everything that was built

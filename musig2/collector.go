@@ -167,17 +167,24 @@ func (c *collector) sessionValues() *sessionValues {
 	return c.values
 }
 
-// setMessage takes the message of a collector that has its nonces, and freezes
-// them. If it has a message already, it must be the same.
-func (c *collector) setMessage(message []byte) error {
+// checkMessage compares a message with the one that the session has.
+func (c *collector) checkMessage(message []byte) error {
 	switch {
 	case c.message == nil && c.values == nil:
-		c.values = newSessionValues(c.agg, &c.aggNonce.encoded, &c.aggNonce.points, message)
+		return nil
 	case c.message == nil || !bytes.Equal(*c.message, message):
 		return fail(ErrMessageConflict, "the session has another message")
 	}
-	c.frozen = true
 	return nil
+}
+
+// setMessage takes the message, which has been checked, of a collector that has
+// its nonces, and freezes them.
+func (c *collector) setMessage(message []byte) {
+	if c.message == nil && c.values == nil {
+		c.values = newSessionValues(c.agg, &c.aggNonce.encoded, &c.aggNonce.points, message)
+	}
+	c.frozen = true
 }
 
 func (c *collector) addPartial(signer int, encoded PartialSignature) error {

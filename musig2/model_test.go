@@ -281,7 +281,7 @@ func (m *model) sign() string {
 	case which < 0 && m.message < 0:
 		m.expect(what, err, ErrNoMessage)
 	case which >= 0 && m.message >= 0 && which != m.message:
-		m.expect(what, err, ErrNonceMismatch, ErrMessageConflict)
+		m.expect(what, err, ErrMessageConflict)
 	default:
 		m.expect(what, err)
 		m.signed = max(which, m.message)

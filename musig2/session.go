@@ -273,10 +273,14 @@ func (s *Session) readyFor(message []byte) error {
 	if s.aggNonce == nil {
 		return s.requireReady()
 	}
+	if err := s.checkMessage(message); err != nil {
+		return err
+	}
 	if err := s.own.checkMessage(message); err != nil {
 		return err
 	}
-	return s.setMessage(message)
+	s.setMessage(message)
+	return nil
 }
 
 // CombineSig takes the partial signature of another signer and reports whether

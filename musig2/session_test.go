@@ -129,7 +129,7 @@ func TestMessageConflicts(t *testing.T) {
 	g := newGroup(t, rng, 2, true, false, nil).start(WithSessionMessage(message)).exchangeNonces(rng)
 	s := g.sessions[0]
 	_, err := s.Sign(other)
-	requireKind(t, "another message", err, ErrNonceMismatch) // the nonce is bound to the first
+	requireKind(t, "another message", err, ErrMessageConflict)
 	if _, err := s.Sign(message); err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ test('errors of usage keep the nonce', () => {
   const known = second.newSession({ message: MESSAGE });
   known.addNonce(0, session.publicNonce);
   // The session's own nonce is bound to the message that it was made with.
-  assert.throws(() => known.sign(random.bytes(32)), { code: 'NONCE_MISMATCH' });
+  assert.throws(() => known.sign(random.bytes(32)), { code: 'MESSAGE_CONFLICT' });
   assert.equal(known.state, 'ready');
   assert.equal(known.sign(MESSAGE).length, 32);
   assert.equal(partial.length, 32);
