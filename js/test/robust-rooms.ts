@@ -233,9 +233,11 @@ export class Rooms {
     const signer = this.random.pick(room.signers);
     if (signer.session === undefined) {
       const input = room.messageAtStart ? room.message : NONE;
-      // A nonce that is made beforehand is not bound to a message.
+      // A nonce that is made beforehand is bound to the message, or to none.
+      const bound = this.random.below(2);
+      const nonceInput = join([signer.key, bound ? room.message : NONE]);
       const nonce = this.random.oneIn(2)
-        ? this.raw.call('musig2_nonce_new', signer.key, 0, 0, 0, 0)
+        ? this.raw.call('musig2_nonce_new', nonceInput, 0, 0, 0, bound)
         : 0;
       signer.session = this.raw.call('musig2_session_new', input, signer.context, nonce, 0, input.length);
       if (nonce !== 0) {
