@@ -57,12 +57,7 @@ export async function connect(address: Address | Transport, options: ConnectOpti
   const o = object('options', options);
   const remoteKey = bytesOrHex('nodeId', o.nodeId, PUBLIC_KEY_SIZE);
   const total = timeoutOf(o, CONNECT_TIMEOUT);
-  const secretKey = o.secretKey ?? crypto.getRandomValues(new Uint8Array(SECRET_KEY_SIZE));
-  const localKey = publicKey(bytes('secretKey', secretKey, SECRET_KEY_SIZE));
-  const machine = new Machine({ role: 'initiator', secretKey, remoteKey });
-  if (o.secretKey === undefined) {
-    secretKey.fill(0);
-  }
+  const [machine, localKey] = initiator(o.secretKey, remoteKey);
   const started = performance.now();
   try {
     const transport = await open(address, { ...o, timeoutMs: total });
@@ -71,6 +66,19 @@ export async function connect(address: Address | Transport, options: ConnectOpti
   } catch (error) {
     machine.dispose();
     throw error;
+  }
+}
+
+/** Makes the machine of an initiator, with a fresh key if none is given. */
+function initiator(given: Uint8Array | undefined, remoteKey: Uint8Array): [Machine, Uint8Array] {
+  const secretKey = given ?? crypto.getRandomValues(new Uint8Array(SECRET_KEY_SIZE));
+  try {
+    const localKey = publicKey(bytes('secretKey', secretKey, SECRET_KEY_SIZE));
+    return [new Machine({ role: 'initiator', secretKey, remoteKey }), localKey];
+  } finally {
+    if (given === undefined) {
+      secretKey.fill(0);
+    }
   }
 }
 
