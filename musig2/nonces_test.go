@@ -250,3 +250,45 @@ func TestDeterministicSign(t *testing.T) {
 		requireValid(t, g.contexts[0], signature, message)
 	}
 }
+
+// TestNonceSums: sums that are infinity in the end, or on the way, are right.
+func TestNonceSums(t *testing.T) {
+	g := newGroup(t, newRand(t), 3, false, false, nil).start()
+	nonces := g.nonces()
+	opposite := nonces[0]
+	opposite[0] ^= 1
+	opposite[33] ^= 1
+	sum, err := AggregateNonces([][PubNonceSize]byte{nonces[0], opposite, nonces[1]})
+	requireOK(t, "aggregate", err)
+	if sum != nonces[1] {
+		t.Fatal("a sum that passes through infinity is wrong")
+	}
+	sum, err = AggregateNonces([][PubNonceSize]byte{nonces[0], opposite})
+	requireOK(t, "aggregate", err)
+	if sum != [PubNonceSize]byte{} {
+		t.Fatalf("a sum at infinity is %x", sum)
+	}
+	_, err = AggregateNonces(nil)
+	requireKind(t, "no nonces", err, ErrNoKeys)
+
+	// Each half of an aggregate nonce may be infinity, and both. Every signer
+	// can sign under it, and every partial signature verifies.
+	for _, infinite := range [][2]bool{{true, false}, {false, true}, {true, true}} {
+		g.start()
+		aggregate := g.nonces()[0]
+		for half, zero := range infinite {
+			if zero {
+				clear(aggregate[half*33:][:33])
+			}
+		}
+		for i, s := range g.sessions {
+			requireOK(t, "aggregate nonce", s.RegisterCombinedNonce(aggregate))
+			partial, err := s.Sign([]byte("message"))
+			requireOK(t, "sign", err) // which verifies it
+			keys := g.contexts[i].SigningKeys()
+			if !partial.Verify(s.PublicNonce(), aggregate, keys, keys[i], []byte("message")) {
+				t.Fatal("the partial signature does not verify")
+			}
+		}
+	}
+}
