@@ -197,3 +197,43 @@ func TestDishonestAggregator(t *testing.T) {
 	g.start().exchangeNonces(rng)
 	requireBlame(t, "set", g.sessions[0].RegisterCombinedNonce(false1), NoSigner, ContributionAggNonce)
 }
+
+// TestRefusedNonceVerifiesNothing: a nonce that is refused, because the sum is
+// not the aggregate nonce, must leave nothing behind, not even that a partial
+// signature fits it.
+func TestRefusedNonceVerifiesNothing(t *testing.T) {
+	rng := newRand(t)
+	message := randomBytes(rng, 32)
+	g := newGroup(t, rng, 2, false, false, nil).start(WithSessionMessage(message))
+	right := g.nonces()
+	aggregate, err := AggregateNonces(right)
+	requireOK(t, "aggregate", err)
+	// Signer 1 signs with another nonce than the one that was aggregated.
+	other, err := g.contexts[1].NewSession(WithSessionMessage(message))
+	requireOK(t, "session", err)
+	requireOK(t, "aggregate nonce", other.RegisterCombinedNonce(aggregate))
+	partial, err := other.Sign(nil)
+	requireOK(t, "sign", err)
+
+	s := g.sessions[0]
+	requireOK(t, "aggregate nonce", s.RegisterCombinedNonce(aggregate))
+	_, err = s.CombineSig(1, partial)
+	requireOK(t, "partial, which nothing can check yet", err)
+	_, err = s.RegisterPubNonce(1, other.PublicNonce())
+	requireBlame(t, "the nonce that it fits", err, NoSigner, ContributionAggNonce)
+	_, err = s.RegisterPubNonce(1, right[1])
+	requireBlame(t, "the right nonce", err, 1, ContributionPartialSig)
+	_, err = s.RegisterPubNonce(1, right[1])
+	requireOK(t, "the right nonce, once the partial signature is gone", err)
+	requireOK(t, "aggregate nonce", g.sessions[1].RegisterCombinedNonce(aggregate))
+	partial, err = g.sessions[1].Sign(nil)
+	requireOK(t, "sign", err)
+	_, err = s.CombineSig(1, partial)
+	requireOK(t, "the right partial", err)
+	if _, err := s.Sign(nil); err != nil {
+		t.Fatal(err)
+	}
+	signature, err := s.FinalSig()
+	requireOK(t, "finish", err)
+	requireValid(t, g.contexts[0], signature, message)
+}

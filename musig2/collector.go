@@ -84,7 +84,7 @@ func (c *collector) addNonce(signer int, encoded [PubNonceSize]byte) error {
 			c.partials[signer] = nil
 			return blame(signer, ContributionPartialSig, doesNotVerify)
 		}
-		p.verified = true
+		// It is not marked as verified: the nonce may yet be refused below.
 	}
 	c.nonces[signer] = nonce
 	sum, complete := c.sumNonces()

@@ -173,6 +173,17 @@ func TestMarshalContext(t *testing.T) {
 	requireKind(t, "tweaks", err, ErrInvalidArgument)
 }
 
+func TestUnmarshalWipesTheOldKey(t *testing.T) {
+	g := newGroup(t, newRand(t), 2, false, false, nil)
+	encoded, err := g.contexts[1].MarshalBinary()
+	requireOK(t, "marshal", err)
+	key := g.contexts[0].key
+	requireOK(t, "unmarshal", g.contexts[0].UnmarshalBinary(encoded))
+	if !key.Key.IsZero() {
+		t.Fatal("the old key is still there")
+	}
+}
+
 // TestMalformedContexts damages the encoding and mends the checksum.
 func TestMalformedContexts(t *testing.T) {
 	rng := newRand(t)
@@ -244,17 +255,22 @@ func TestErrorText(t *testing.T) {
 func TestZeroValues(t *testing.T) {
 	key := randomKey(t, newRand(t))
 	public := curve.PublicKey(key)
+	five := new(btcec.FieldVal).SetInt(5)
+	offCurve := btcec.NewPublicKey(five, five)
 	for what, err := range map[string]error{
-		"nil key":            second(NewContext(nil, true, WithKnownSigners([]*btcec.PublicKey{public, nil}))),
-		"nil key, aggregate": second(AggregateKeys([]*btcec.PublicKey{nil}, false)),
-		"session":            second(new(Session).Sign([]byte("message"))),
-		"session, nonce":     second(new(Session).RegisterPubNonce(0, [PubNonceSize]byte{})),
-		"session, finish":    second(new(Session).FinalSig()),
-		"coordinator":        second(new(Coordinator).FinalSig()),
-		"context, session":   second(new(Context).NewSession()),
-		"context, bytes":     second(new(Context).MarshalBinary()),
-		"context, collect":   second(new(Context).NewCoordinator(nil)),
-		"context, verify":    new(Context).VerifyPartialSignature(PartialSignature{}, nil, 0, nil),
+		"infinity as a key":   second(NewContext(nil, true, WithKnownSigners([]*btcec.PublicKey{{}, public}))),
+		"a key off the curve": second(NewContext(nil, true, WithKnownSigners([]*btcec.PublicKey{offCurve, public}))),
+		"nonce for infinity":  second(GenNonces(WithPublicKey(new(btcec.PublicKey)))),
+		"nil key":             second(NewContext(nil, true, WithKnownSigners([]*btcec.PublicKey{public, nil}))),
+		"nil key, aggregate":  second(AggregateKeys([]*btcec.PublicKey{nil}, false)),
+		"session":             second(new(Session).Sign([]byte("message"))),
+		"session, nonce":      second(new(Session).RegisterPubNonce(0, [PubNonceSize]byte{})),
+		"session, finish":     second(new(Session).FinalSig()),
+		"coordinator":         second(new(Coordinator).FinalSig()),
+		"context, session":    second(new(Context).NewSession()),
+		"context, bytes":      second(new(Context).MarshalBinary()),
+		"context, collect":    second(new(Context).NewCoordinator(nil)),
+		"context, verify":     new(Context).VerifyPartialSignature(PartialSignature{}, nil, 0, nil),
 	} {
 		requireKind(t, what, err, ErrInvalidArgument)
 	}

@@ -19,8 +19,8 @@ const (
 	ErrInvalidContribution = ErrorKind("ErrInvalidContribution")
 	// ErrNoKeys: the list of public keys, or of public nonces, is empty.
 	ErrNoKeys = ErrorKind("ErrNoKeys")
-	// ErrKeyNotInSet: the public key of the signing key, or the key to verify
-	// for, is not in the list of public keys.
+	// ErrKeyNotInSet: the public key of the signing key is not in the list of
+	// public keys.
 	ErrKeyNotInSet = ErrorKind("ErrKeyNotInSet")
 	// ErrSignerIndex: a signer index is out of range, or names a position of
 	// the list that holds another key than the own one.

@@ -54,8 +54,8 @@ type AggregateKey struct {
 
 // AggregateKeys aggregates public keys (KeyAgg of BIP-327), sorted first if
 // sort is set, and applies the tweaks in their order (ApplyTweak). It fails
-// with ErrNoKeys, ErrInvalidArgument for a nil key, ErrAggregateInfinity or
-// ErrInvalidTweak.
+// with ErrNoKeys, ErrInvalidArgument for a key that is nil or not on the curve,
+// ErrAggregateInfinity or ErrInvalidTweak.
 func AggregateKeys(keys []*btcec.PublicKey, sort bool, tweaks ...Tweak) (*AggregateKey, error) {
 	agg, err := aggregate(keys, sort, tweaks)
 	if err != nil {
@@ -102,6 +102,8 @@ func (s *keySet) index(encoded [PubKeySize]byte) int {
 	return slices.Index(s.encoded, encoded)
 }
 
+func validKey(key *btcec.PublicKey) bool { return key != nil && key.IsOnCurve() }
+
 func encodeKey(key *btcec.PublicKey) [PubKeySize]byte {
 	return [PubKeySize]byte(key.SerializeCompressed())
 }
@@ -130,8 +132,12 @@ func aggregate(keys []*btcec.PublicKey, sort bool, tweaks []Tweak) (*keyAgg, err
 	if len(keys) == 0 {
 		return nil, fail(ErrNoKeys, "the list of public keys is empty")
 	}
-	if i := slices.Index(keys, nil); i >= 0 {
-		return nil, fail(ErrInvalidArgument, "public key %d is nil", i)
+	for i, key := range keys {
+		// A key made by hand may be anything; infinity would be a seat that
+		// everybody can sign for.
+		if !validKey(key) {
+			return nil, fail(ErrInvalidArgument, "public key %d is missing or not on the curve", i)
+		}
 	}
 	set := newKeySet(keys, sort)
 	return set.aggregate(set.keyAggCoefficients(), tweaks)

@@ -42,13 +42,14 @@ func (c *Context) MarshalBinary() ([]byte, error) {
 	return append(b, sum[:contextChecksumSize]...), nil
 }
 
-// UnmarshalBinary makes c the Context without a secret key that data encodes.
-// It fails with ErrMalformedContext, and then leaves c as it was.
+// UnmarshalBinary makes c the Context without a secret key that data encodes,
+// and wipes what c was. It fails with ErrMalformedContext, and then leaves c as it was.
 func (c *Context) UnmarshalBinary(data []byte) error {
 	parsed, err := ParseContext(data, nil)
 	if err != nil {
 		return err
 	}
+	c.Wipe()
 	*c = *parsed
 	return nil
 }

@@ -117,8 +117,8 @@ func GenNonces(options ...NonceGenOption) (*Nonces, error) {
 		}
 		o.publicKey = own
 	}
-	if o.publicKey == nil {
-		return nil, fail(ErrInvalidArgument, "a nonce needs the public key it is for")
+	if !validKey(o.publicKey) {
+		return nil, fail(ErrInvalidArgument, "the public key that the nonce is for is missing or not on the curve")
 	}
 	return o.generate()
 }

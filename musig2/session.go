@@ -73,8 +73,9 @@ func WithSessionExtraInput(extraInput []byte) SessionOption {
 // NewSession starts a session with a fresh nonce, or with that of
 // WithPreGeneratedNonce. The errors are ErrNoSecretKey, ErrWiped, ErrRandom, and
 // for a nonce that was given ErrNonceMismatch if it was generated for another
-// key, aggregate key or message (it then stays usable), ErrNonceUsed, and
-// ErrInvalidArgument together with WithSessionExtraInput.
+// key, aggregate key or message (it then stays usable), ErrNonceUsed,
+// ErrInvalidSecNonce or an InvalidContributionError if its fields were changed,
+// and ErrInvalidArgument together with WithSessionExtraInput.
 func (c *Context) NewSession(options ...SessionOption) (*Session, error) {
 	key, err := c.signingKey()
 	if err != nil {

@@ -142,7 +142,7 @@ func (p PartialSignature) Verify(pubNonce, combinedNonce [PubNonceSize]byte, key
 	if err != nil {
 		return false
 	}
-	if signingKey == nil {
+	if !validKey(signingKey) {
 		return false
 	}
 	s, ok := p.parse()
