@@ -52,9 +52,12 @@ async function row(name) {
   console.log(`| ${[name, megabytes(memory.buffer.byteLength), megabytes(heapUsed), megabytes(rss)].join(' | ')} |`);
 }
 
-async function run(count, dispose) {
+async function run(count, dispose, collectEvery = Infinity) {
   for (let i = 0; i < count; i++) {
     session(dispose);
+    if (i % collectEvery === collectEvery - 1) {
+      await settle();
+    }
     if (i % 100 === 99) {
       // As in an application that does something else in between.
       await new Promise((resolve) => setImmediate(resolve));
@@ -67,8 +70,10 @@ await run(200, true);
 await row('after 200 sessions');
 await run(COUNT, true);
 await row(`after ${COUNT} more, disposed`);
+await run(COUNT, false, 500);
+await row(`after ${COUNT} more, left to a collector that runs every 500`);
+await run(COUNT, false, 500);
+await row('and again');
 await run(COUNT, false);
-await row(`after ${COUNT} more, left to the collector`);
-await run(COUNT, false);
-await row(`after ${COUNT} more, left to the collector`);
+await row(`after ${COUNT} more, left to the collector as it runs by itself`);
 process.exit(0);

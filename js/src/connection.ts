@@ -54,27 +54,29 @@ export async function establish(
   object('transport', transport);
   object('transport.readable', transport.readable);
   object('transport.writable', transport.writable);
-  const reader = transport.readable.getReader();
-  const writer = transport.writable.getWriter();
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
   try {
+    const [input, output] = [transport.readable.getReader(), transport.writable.getWriter()];
+    [reader, writer] = [input, output];
     // The writer's failure is met where something is written.
-    writer.closed.catch(() => undefined);
+    output.closed.catch(() => undefined);
     const early = await within(limits, 'the handshake', HANDSHAKE_TIMEOUT, async (ended) => {
       ended.addEventListener('abort', () => {
-        reader.cancel().catch(() => undefined);
+        input.cancel().catch(() => undefined);
       });
-      return handshake(machine, transport, reader, writer, ended);
+      return handshake(machine, transport, input, output, ended);
     });
     const remoteKey = machine.remoteKey ?? new Uint8Array();
     const { signal } = limits;
     return new Connection({
-      guard: established, machine, transport, reader, writer, localKey, remoteKey, early, signal,
+      guard: established, machine, transport, reader: input, writer: output, localKey, remoteKey, early, signal,
     });
   } catch (error) {
     // A transport that is just a pair of streams can end them only through
     // their locks. What has failed already fails here again, and was told then.
-    reader.cancel().catch(() => undefined);
-    writer.close().catch(() => undefined);
+    reader?.cancel().catch(() => undefined);
+    writer?.close().catch(() => undefined);
     transport.close();
     throw error;
   }
@@ -183,7 +185,9 @@ export class Connection {
   #settleClosed!: (info: CloseInfo) => void;
   #ended: CloseInfo | undefined;
   #closing: Promise<void> | undefined;
-  #remoteClosed = false;
+  readonly #writing = new Set<(error: BrontosigError) => void>();
+  /** How the transport ended, if that was orderly. */
+  #remoteClosed: TransportClose | undefined;
   #pulling = false;
 
   /** Connections are made by {@link connect} and {@link accept}. */
@@ -213,6 +217,10 @@ export class Connection {
             await this.#pull();
           } finally {
             this.#pulling = false;
+            if (this.#remoteClosed !== undefined) {
+              // It came while this pull delivered a message.
+              this.#settleOrderly(this.#remoteClosed);
+            }
           }
         },
         cancel: async () => this.close(),
@@ -246,20 +254,41 @@ export class Connection {
    */
   async send(message: Uint8Array): Promise<void> {
     bytes('message', message, [0, MAX_BRONTIDE_MESSAGE_SIZE]);
-    if (this.#ended !== undefined || this.#closing !== undefined || this.#remoteClosed) {
+    if (this.#ended !== undefined || this.#closing !== undefined || this.#remoteClosed !== undefined) {
       throw this.#closedError();
     }
     // From here to the write nothing waits, so packets go out in the order in
     // which they were encrypted.
     const packet = this.#machine.encrypt(message);
     try {
-      await this.#writer.write(packet);
+      await this.#write(packet);
     } catch (cause) {
       // Unless something else has ended it before, which then is the reason.
       const error = asError('CONNECTION_CLOSED', 'the connection broke', cause);
       this.#end({ by: 'remote', reason: '', error });
       throw this.#closedError();
     }
+  }
+
+  /** Writes to the transport. The end of the connection ends the wait, whatever the transport does. */
+  async #write(packet: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#writing.add(reject);
+      const done = (settle: () => void): void => {
+        this.#writing.delete(reject);
+        settle();
+      };
+      this.#writer.write(packet).then(
+        () => {
+          done(resolve);
+        },
+        (cause: unknown) => {
+          done(() => {
+            reject(asError('CONNECTION_CLOSED', 'the connection broke', cause));
+          });
+        },
+      );
+    });
   }
 
   #closedError(): BrontosigError {
@@ -370,14 +399,19 @@ export class Connection {
    * left to read; whoever reads them comes to the end.
    */
   #transportClosed(close: TransportClose): void {
-    this.#remoteClosed = true;
+    this.#remoteClosed = close;
     if (close.error !== undefined) {
       this.#end({ by: 'remote', ...close });
     } else if (!this.#pulling) {
-      // Nothing is left that the signal could end.
-      this.#signal?.removeEventListener('abort', this.#onAbort);
-      this.#settleClosed({ by: 'remote', code: close.code, reason: close.reason });
+      this.#settleOrderly(close);
     }
+  }
+
+  /** Tells of an orderly end, though there may be messages left to read. */
+  #settleOrderly({ code, reason }: TransportClose): void {
+    // Nothing is left that the signal could end.
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#settleClosed({ by: 'remote', code, reason });
   }
 
   #end(info: CloseInfo): void {
@@ -385,6 +419,9 @@ export class Connection {
       return;
     }
     this.#ended = info;
+    for (const reject of this.#writing) {
+      reject(this.#closedError());
+    }
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#machine.dispose();
     if (info.error !== undefined) {

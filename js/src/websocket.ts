@@ -249,11 +249,17 @@ class SocketTransport implements Transport {
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
+    if (this.#socket.readyState !== OPEN) {
+      // A socket that is closing takes what it is given and drops it. Why it
+      // does is known when it has closed.
+      const { error } = await this.closed;
+      throw error ?? new BrontosigError('CONNECTION_CLOSED', 'the WebSocket was closed');
+    }
     for (let at = 0; at < chunk.length; at += this.#maxFrame) {
       // A copy: the socket may read the bytes later.
       this.#socket.send(new Uint8Array(chunk.subarray(at, at + this.#maxFrame)));
     }
-    while (this.#socket.bufferedAmount > HIGH_WATER && this.#socket.readyState === OPEN) {
+    while (this.#socket.bufferedAmount > HIGH_WATER && !this.#ended) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL));
     }
   }

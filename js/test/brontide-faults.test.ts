@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { before, test } from 'node:test';
 import { init } from 'brontosig';
-import { accept, connect, Machine, publicKey, webSocketTransport, type Transport, type WebSocketConstructor } from 'brontosig/brontide';
+import { accept, connect, Machine, publicKey, webSocketTransport, type Connection, type Transport, type TransportClose, type WebSocketConstructor } from 'brontosig/brontide';
 import { connectPeer } from 'brontosig/lightning';
 import { WebSocket } from 'ws';
 import { tcpServer, transportPair, webSocketServer, withServer } from './connections.js';
@@ -221,4 +221,66 @@ void test('bad targets and tokens are named', async () => {
   await assert.rejects(open({}, limit), { name: 'TypeError', message: /^target/ });
   await assert.rejects(open('ws://127.0.0.1', null), { name: 'TypeError', message: /^options/ });
   await assert.rejects(open('ws://127.0.0.1', { bridgeToken: 5 }), { name: 'TypeError', message: /^bridgeToken/ });
+});
+
+/** A pair of connections over transports, of which the near one can be changed. */
+async function connected(change: (near: Transport) => Transport): Promise<[Connection, Connection]> {
+  const [near, far] = transportPair();
+  return Promise.all([
+    connect(change(near), { nodeId: bobKey(), ...limit }),
+    accept(far, { secretKey: bob, ...limit }),
+  ]);
+}
+
+void test('a write that never settles does not keep the connection from closing', { timeout: 30_000 }, async () => {
+  let stuck = false;
+  const [near] = await connected((transport) => {
+    const writer = transport.writable.getWriter();
+    const writable = new WritableStream<Uint8Array>({
+      write: async (chunk) => (stuck ? new Promise(() => undefined) : writer.write(chunk)),
+    });
+    return { ...transport, writable };
+  });
+  stuck = true;
+  const sending = near.send(new Uint8Array(1));
+  sending.catch(() => undefined);
+  await near.close();
+  await assert.rejects(sending, { code: 'CONNECTION_CLOSED' });
+  assert.equal((await near.closed).by, 'local');
+});
+
+void test('an orderly end that comes while a message is delivered settles closed', { timeout: 30_000 }, async () => {
+  const ends = { armed: false, settle: (): void => undefined };
+  const [near, far] = await connected((transport) => {
+    const reader = transport.readable.getReader();
+    const readable = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { value } = await reader.read();
+        controller.enqueue(value ?? new Uint8Array());
+        if (ends.armed) {
+          controller.close();
+          ends.settle();
+        }
+      },
+    });
+    const closed = new Promise<TransportClose>((resolve) => {
+      ends.settle = () => {
+        resolve({ reason: 'enough' });
+      };
+    });
+    return { ...transport, readable, closed };
+  });
+  const reading = near[Symbol.asyncIterator]().next();
+  ends.armed = true;
+  await far.send(Uint8Array.of(5));
+  assert.deepEqual((await reading).value, Uint8Array.of(5));
+  const info = await near.closed;
+  assert.equal(info.reason, 'enough');
+  assert.equal(info.error, undefined);
+});
+
+void test('a transport in use is refused', async () => {
+  const [near] = transportPair();
+  near.writable.getWriter();
+  await assert.rejects(connect(near, { nodeId: bobKey(), ...limit }), TypeError);
 });
