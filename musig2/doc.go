@@ -26,9 +26,10 @@
 // clone a virtual machine while a session is between [Context.NewSession] and
 // [Session.Sign].
 //
-// No branch and no memory index depends on a secret key or secret nonce. Both are
-// overwritten after use, on error and by Wipe, as far as Go allows: the compiler
-// and the runtime may keep copies in registers and on the stack.
+// No branch and no memory index depends on a secret key or secret nonce, but for
+// the checks that a valid one passes (not zero, below n). Both are overwritten
+// after use, on error and by Wipe, as far as Go allows: the compiler and the
+// runtime may keep copies in registers and on the stack.
 //
 // # Coming from btcec
 //
