@@ -126,13 +126,13 @@ func (c *collector) setAggregateNonce(encoded [PubNonceSize]byte) error {
 	if sum, complete := c.sumNonces(); complete && sum.encoded != encoded {
 		return blame(NoSigner, ContributionAggNonce, notSumOfNonces)
 	}
+	if c.aggNonce != nil {
+		// What was signed under the old one is wrong under the new one, and
+		// nobody's fault.
+		clear(c.partials)
+	}
 	c.aggNonce = &aggNonce{pubNonce{encoded, points}, true}
 	c.values = nil
-	for _, p := range c.partials {
-		if p != nil {
-			p.verified = false
-		}
-	}
 	return nil
 }
 

@@ -255,6 +255,9 @@ func (m *model) setAggregate() string {
 		m.expect(what, err, ErrInvalidContribution)
 	default:
 		m.expect(what, err)
+		if m.aggregate != nil {
+			clear(m.partials)
+		}
 		m.aggregate, m.given = &nonce, true
 	}
 	return what

@@ -196,7 +196,8 @@ func (s *Session) RegisterPubNonce(signer int, nonce [PubNonceSize]byte) (haveAl
 
 // RegisterCombinedNonce takes the aggregate nonce of a coordinator, whose halves
 // may be infinity, in place of the other signers' nonces. It may be replaced
-// until the session signs; after that another one is ErrContributionConflict. An
+// until the session signs, which drops the partial signatures that were made
+// under the old one; after that another one is ErrContributionConflict. An
 // InvalidContributionError without a signer tells that it cannot be parsed, or
 // that all nonces are known and have another sum.
 func (s *Session) RegisterCombinedNonce(nonce [PubNonceSize]byte) error {

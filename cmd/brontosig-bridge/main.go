@@ -35,6 +35,10 @@ const (
 	// headerTimeout bounds how long a client may take to send a request.
 	headerTimeout = 10 * time.Second
 
+	// answerTimeout bounds how long a request may take that is not upgraded,
+	// dialling included.
+	answerTimeout = 30 * time.Second
+
 	// maxHeaderBytes bounds the request's headers. Browsers send less than 2 KiB.
 	maxHeaderBytes = 16 << 10
 
@@ -172,9 +176,13 @@ func newServer(handler http.Handler, timeout time.Duration, log *slog.Logger) *h
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: timeout,
-		IdleTimeout:       timeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		// For bodies that nobody reads, and answers that nobody takes. What is
+		// upgraded has its own limits: hijacking removes these.
+		ReadTimeout:    timeout,
+		WriteTimeout:   answerTimeout,
+		IdleTimeout:    timeout,
+		MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 
@@ -183,5 +191,10 @@ func newServer(handler http.Handler, timeout time.Duration, log *slog.Logger) *h
 func stop(server *http.Server, b *bridge.Bridge) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
-	return errors.Join(b.Shutdown(ctx), server.Shutdown(ctx))
+	err := b.Shutdown(ctx)
+	if server.Shutdown(ctx) != nil {
+		// Some client keeps its connection busy. It has had its time.
+		return errors.Join(err, server.Close())
+	}
+	return err
 }

@@ -14,14 +14,24 @@ function wrongType(name: string, expected: string, value: unknown): TypeError {
 }
 
 // A typed array of another window or worker is no instance of this one's
-// class. The accessor looks at what the value is inside.
-const typedArrayTag = Object.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype) as object,
-  Symbol.toStringTag,
-);
+// class. The accessors look at what the value is inside.
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const typedArrayTag = Object.getOwnPropertyDescriptor(typedArray, Symbol.toStringTag);
+const typedArrayLength = Object.getOwnPropertyDescriptor(typedArray, 'length');
 
 function isUint8Array(value: unknown): value is Uint8Array {
   return typedArrayTag?.get?.call(value) === 'Uint8Array';
+}
+
+/** Copies an array whose length may change, or is not what it says. */
+function settled(value: Uint8Array): Uint8Array {
+  const { resizable } = value.buffer as { resizable?: boolean };
+  if (resizable !== true && !Object.hasOwn(value, 'length')) {
+    return value;
+  }
+  const copy = new Uint8Array(typedArrayLength?.get?.call(value) as number);
+  copy.set(new Uint8Array(value.buffer, value.byteOffset, copy.length));
+  return copy;
 }
 
 /**
@@ -40,12 +50,13 @@ export function bytes(
   if (!isUint8Array(value)) {
     throw wrongType(name, 'a Uint8Array', value);
   }
+  const input = settled(value);
   const [least, most] = typeof length === 'number' ? [length, length] : length;
-  if (value.length < least || value.length > most) {
+  if (input.length < least || input.length > most) {
     const expected = least === most ? String(least) : `${least} to ${most}`;
-    throw new RangeError(`${name}: ${expected} bytes expected, got ${value.length}`);
+    throw new RangeError(`${name}: ${expected} bytes expected, got ${input.length}`);
   }
-  return value;
+  return input;
 }
 
 /**

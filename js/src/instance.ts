@@ -151,9 +151,14 @@ export class Instance {
     // The view is made for each call: it is dead as soon as memory has grown.
     const view = new Uint8Array(this.#memory.buffer, pointer, size);
     let offset = 0;
-    for (const input of inputs) {
-      view.set(input, offset);
-      offset += input.length;
+    try {
+      for (const input of inputs) {
+        view.set(input, offset);
+        offset += input.length;
+      }
+    } catch (error) {
+      view.fill(0);
+      throw error;
     }
   }
 

@@ -60,7 +60,9 @@ export async function within<T>(
   }, ms);
   signal?.addEventListener('abort', onAbort);
   try {
-    return await Promise.race([run(controller.signal), rejection(controller.signal)]);
+    // The rejection first: what runs may abort the signal before it returns.
+    const ended = rejection(controller.signal);
+    return await Promise.race([ended, run(controller.signal)]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);

@@ -210,7 +210,8 @@ export class Session extends Collector {
 
   /**
    * Takes the aggregate nonce of a coordinator in place of the single nonces. It
-   * may be replaced until `sign`.
+   * may be replaced until `sign`, which drops the partial signatures that were
+   * made under the old one.
    *
    * @param aggregateNonce - 66 bytes. Either half may be 33 zero bytes, infinity.
    * @throws TypeError or RangeError that names a wrong argument.

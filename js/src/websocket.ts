@@ -84,6 +84,9 @@ export async function webSocketTransport(
     ended.addEventListener('abort', () => {
       transport.close();
     });
+    if (ended.aborted) {
+      transport.close();
+    }
     await transport.opened;
     return transport;
   });

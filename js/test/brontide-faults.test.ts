@@ -284,3 +284,21 @@ void test('a transport in use is refused', async () => {
   near.writable.getWriter();
   await assert.rejects(connect(near, { nodeId: bobKey(), ...limit }), TypeError);
 });
+
+void test('a signal that aborts before the attempt has begun to wait', { timeout: 20_000 }, async () => {
+  const controller = new AbortController();
+  class Aborting extends WebSocket {
+    constructor(url: string) {
+      super(url);
+      controller.abort();
+    }
+  }
+  await withServer(webSocketServer(() => undefined), async (port) => {
+    const opening = webSocketTransport(`ws://127.0.0.1:${port}`, {
+      WebSocket: Aborting as unknown as WebSocketConstructor,
+      signal: controller.signal,
+      ...limit,
+    });
+    await assert.rejects(opening, { code: 'ABORTED' });
+  });
+});
