@@ -286,9 +286,9 @@ func (s *Session) readyFor(message []byte) error {
 }
 
 // CombineSig takes the partial signature of another signer and reports whether
-// all are known. It is verified now if the message and that signer's nonce are
-// known, and otherwise as soon as they are. The same one again is no error, nor
-// is the own one once the session has signed.
+// all are known. It is verified now if the message, the aggregate nonce and that
+// signer's nonce are known, and otherwise when the nonce comes or by FinalSig. The
+// same one again is no error, nor is the own one once the session has signed.
 //
 // The errors are ErrSignerIndex, an InvalidContributionError,
 // ErrContributionConflict for a second, different one, ErrInvalidArgument for an

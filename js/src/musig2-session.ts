@@ -125,9 +125,10 @@ export abstract class Collector extends Handle {
   }
 
   /**
-   * Takes the partial signature of a signer and verifies it as soon as the
-   * message and all that signer's data are known. The same one again does
-   * nothing. One that is refused leaves everything as it was.
+   * Takes the partial signature of a signer. It is verified now if the message,
+   * the aggregate nonce and that signer's nonce are known, and otherwise when the
+   * nonce comes or by `finish`. The same one again does nothing. One that is
+   * refused leaves everything as it was.
    *
    * @param signerIndex - in the effective order of the keys, from 0.
    * @param partialSignature - 32 bytes.
