@@ -38,10 +38,36 @@ node_modules/.package-lock.json: package-lock.json package.json
 	npm ci --loglevel=error
 	@touch $@
 
-dist/brontosig.wasm: $(GO_SOURCES)
+# The module is built against copies of two dependencies, made here from the
+# module cache, without what the module never uses:
+#   compressedbytepoints.go, loadprecomputed.go, curve_precompute.go
+#       the table of the base point, which does not compress (0.53 MB brotli),
+#       and its zlib loader; internal/curve has its own multiplication
+#   curve_embedded.go
+#       the choice not to use the table, behind a build tag of another compiler
+#   ellipticadaptor.go, and btcec.go, which gives it a second name
+#       the adaptor to crypto/ecdsa and crypto/elliptic (0.2 MB brotli)
+# wasm/slim/secp256k1.go.txt holds what the files that stay still name.
+SLIM := build/slim
+SECP256K1 := github.com/decred/dcrd/dcrec/secp256k1/v4
+BTCEC := github.com/btcsuite/btcd/btcec/v2
+LEFT_OUT := secp256k1/compressedbytepoints.go secp256k1/loadprecomputed.go secp256k1/curve_precompute.go \
+	secp256k1/curve_embedded.go secp256k1/ellipticadaptor.go btcec/btcec.go
+
+$(SLIM)/go.mod: go.mod go.sum Makefile wasm/slim/secp256k1.go.txt
+	@rm -rf $(SLIM) && mkdir -p $(SLIM)/secp256k1 $(SLIM)/btcec
+	$(GO) mod download $(SECP256K1) $(BTCEC)
+	@cp "$$($(GO) list -m -f '{{.Dir}}' $(SECP256K1))"/{*.go,go.mod} $(SLIM)/secp256k1
+	@cp "$$($(GO) list -m -f '{{.Dir}}' $(BTCEC))"/{*.go,go.mod} $(SLIM)/btcec
+	@chmod -R u+w $(SLIM) && rm $(SLIM)/*/*_test.go $(addprefix $(SLIM)/,$(LEFT_OUT))
+	@cp wasm/slim/secp256k1.go.txt $(SLIM)/secp256k1/slim.go
+	@cp go.sum $(SLIM)/go.sum
+	@{ cat go.mod; echo "replace $(SECP256K1) => ./$(SLIM)/secp256k1"; echo "replace $(BTCEC) => ./$(SLIM)/btcec"; } >$@
+
+dist/brontosig.wasm: $(GO_SOURCES) $(SLIM)/go.mod
 	@echo "==> compiling the wasm module (about a minute the first time)"
 	@mkdir -p dist
-	$(WASM) $(GO) build $(BUILD_FLAGS) -o $@ ./wasm
+	$(WASM) $(GO) build -modfile=$(SLIM)/go.mod $(BUILD_FLAGS) -o $@ ./wasm
 
 # One rule makes all of dist but the module. What it has not written has lost
 # its source and goes.
@@ -121,9 +147,10 @@ test-browser: build build/brontosig-bridge build/js-test/.done ## Run the tests 
 check-reproducible: dist/brontosig.wasm ## Compare the module with one built elsewhere from nothing
 	@echo "==> building the module again in another folder, without a cache (about a minute)"
 	@rm -rf build/again && mkdir -p build/again/source
-	@tar -c $(GO_SOURCES) | tar -x -C build/again/source
-	cd build/again/source && $(WASM) GOCACHE=$(CURDIR)/build/again/cache $(GO) build $(BUILD_FLAGS) -o ../brontosig.wasm ./wasm
-	cmp dist/brontosig.wasm build/again/brontosig.wasm
+	@tar -c $(GO_SOURCES) Makefile wasm/slim | tar -x -C build/again/source
+	@mkdir -p build/again/source/js/{src,test}
+	GOCACHE=$(CURDIR)/build/again/cache $(MAKE) -C build/again/source dist/brontosig.wasm
+	cmp dist/brontosig.wasm build/again/source/dist/brontosig.wasm
 	@rm -rf build/again
 
 BRIDGE_SOURCES := $(GO_SOURCES) $(shell find bridge cmd -name '*.go' ! -name '*_test.go')
