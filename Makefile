@@ -90,7 +90,7 @@ generate: ## Write the generated files again
 	$(GO) generate ./internal/abi
 
 .PHONY: test
-test: lint test-go fuzz test-wasm test-js test-browser check-reproducible ## Set up, build, and run every check and test
+test: lint test-go interop-brontide fuzz test-wasm test-js test-browser check-reproducible ## Set up, build, and run every check and test
 
 .PHONY: lint
 lint: $(STATICCHECK) build ## Check the form of all sources
@@ -115,6 +115,11 @@ test-go: ## Run the Go tests natively
 	@echo "==> running the Go tests$(if $(RACE),, (without the race detector: there is no C compiler))"
 	$(GO) test $(RACE) $$($(GO) list ./... | grep -E '$(CONCURRENT)')
 	$(GO) test $$($(GO) list ./... | grep -vE '$(CONCURRENT)')
+
+.PHONY: interop-brontide
+interop-brontide: ## Have brontide and the brontide of lnd talk to each other
+	@echo "==> testing brontide against lnd's (compiling that takes some minutes the first time)"
+	cd interop && $(GO) vet . ./brontide && $(GO) test . ./brontide
 
 FUZZ_TIME := 3s
 
