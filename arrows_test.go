@@ -28,10 +28,17 @@ var arrows = map[string][]string{
 	"wasm": {
 		"internal/abi", "internal/curve", "musig2", "brontide", "lnpeer", "github.com/btcsuite/btcd/btcec/v2",
 	},
-	"bridge":               {"github.com/btcsuite/btcd/btcec/v2", "github.com/coder/websocket"},
-	"internal/demopeer":    {"internal/curve", "brontide", "lnpeer", "github.com/btcsuite/btcd/btcec/v2"},
-	"cmd/brontosig-bridge": {"bridge", "internal/demopeer"},
-	"js/bench/funcof":      {},
+	"bridge": {
+		"github.com/btcsuite/btcd/btcec/v2", "github.com/coder/websocket", "github.com/prometheus/client_golang/prometheus",
+		"golang.org/x/net/proxy", "golang.org/x/time/rate",
+	},
+	"internal/demopeer": {"internal/curve", "brontide", "lnpeer", "github.com/btcsuite/btcd/btcec/v2"},
+	"cmd/brontosig-bridge": {
+		"bridge", "internal/demopeer", "github.com/BurntSushi/toml", "github.com/alecthomas/kong",
+		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors",
+		"github.com/prometheus/client_golang/prometheus/promhttp",
+	},
+	"js/bench/funcof": {},
 	"internal/cosigner": {
 		"internal/vectors", "musig2", "github.com/btcsuite/btcd/btcec/v2",
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",

@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -26,26 +28,6 @@ func TestIsPublic(t *testing.T) {
 	} {
 		if isPublic(netip.MustParseAddr(s)) {
 			t.Errorf("%s is taken for public", s)
-		}
-	}
-}
-
-func TestClientKey(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		same bool
-	}{
-		{"1.2.3.4:1", "1.2.3.4:2", true},
-		{"1.2.3.4:1", "[::ffff:1.2.3.4]:2", true},
-		{"1.2.3.4:1", "1.2.3.5:1", false},
-		{"[2001:db8::1]:1", "[2001:db8::ffff:1]:1", true},
-		{"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false},
-		{"[fe80::1%eth0]:1", "[fe80::2%eth1]:1", true},
-		{"@", "", true}, // Unix sockets
-		{"@", "1.2.3.4:1", false},
-	} {
-		if (clientKey(tc.a) == clientKey(tc.b)) != tc.same {
-			t.Errorf("%s and %s: want same = %v", tc.a, tc.b, tc.same)
 		}
 	}
 }

@@ -224,7 +224,7 @@ func TestNothingLeft(t *testing.T) {
 				_ = p.ws.CloseNow()
 			case 7:
 				p.open(t)
-				p.bridge.stop()
+				p.bridge.pipes.endAll()
 			}
 			_ = p.ws.CloseNow()
 			_ = p.target.Close()

@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -8,10 +10,22 @@ import (
 	"time"
 )
 
-// dial connects to the first address that answers. The addresses are those that
-// the policy checked: no name is looked up again. Each has an equal share of the
-// time that is left, so that one dead address does not hide the next.
-func dial(ctx context.Context, addrs []netip.AddrPort) (*net.TCPConn, error) {
+// dial connects to an endpoint that the policy's target returned.
+func (p *policy) dial(ctx context.Context, res resolver, to endpoint) (*net.TCPConn, error) {
+	if isOnion(to.name) {
+		return dialOnion(ctx, p.onionProxy, to)
+	}
+	addrs, err := p.addresses(ctx, res, to)
+	if err != nil {
+		return nil, err
+	}
+	return dialAny(ctx, addrs)
+}
+
+// dialAny connects to the first address that answers. The addresses are those
+// that the policy checked: no name is looked up again. Each has an equal share of
+// the time that is left, so that one dead address does not hide the next.
+func dialAny(ctx context.Context, addrs []netip.AddrPort) (*net.TCPConn, error) {
 	timedOut := false
 	for i, addr := range addrs {
 		conn, err := dialOne(ctx, addr, len(addrs)-i)

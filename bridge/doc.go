@@ -1,3 +1,5 @@
+//go:build !js
+
 // Package bridge carries BOLT-8 connections from WebSocket clients to Lightning
 // nodes that listen on TCP. It sees ciphertext only, and it refuses everything
 // that its operator did not allow.

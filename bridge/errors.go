@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 // ErrorKind names a kind of configuration error. It is an error itself, so that
@@ -25,7 +27,27 @@ const (
 	// host with an optional port.
 	ErrInvalidPublicHost = ErrorKind("ErrInvalidPublicHost")
 
-	// ErrInvalidLimit means that a number or a duration of Config is negative.
+	// ErrInvalidDeny means that an entry of Config.Deny is not a CIDR.
+	ErrInvalidDeny = ErrorKind("ErrInvalidDeny")
+
+	// ErrInvalidPort means that an entry of Config.PublicPorts is no port, or
+	// that there are some although Config.AllowPublic is not set.
+	ErrInvalidPort = ErrorKind("ErrInvalidPort")
+
+	// ErrInvalidRoute means that an entry of Config.Routes is none of address,
+	// v1 and node.
+	ErrInvalidRoute = ErrorKind("ErrInvalidRoute")
+
+	// ErrInvalidProxy means that Config.OnionProxy is not HOST:PORT, or that an
+	// entry of Config.TrustedProxies is neither an address nor a CIDR.
+	ErrInvalidProxy = ErrorKind("ErrInvalidProxy")
+
+	// ErrInvalidToken means that an entry of Config.Tokens is too short or
+	// holds a character that a header cannot carry.
+	ErrInvalidToken = ErrorKind("ErrInvalidToken")
+
+	// ErrInvalidLimit means that a number or a duration of Config is negative or
+	// out of range, or that the process may open too few files.
 	ErrInvalidLimit = ErrorKind("ErrInvalidLimit")
 )
 

@@ -1,9 +1,10 @@
+//go:build !js
+
 package bridge
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,73 +13,36 @@ import (
 	"time"
 )
 
-// The limits of a Bridge whose Config leaves them at zero.
-const (
-	DefaultMaxConnections   = 1000
-	DefaultMaxPerClient     = 64
-	DefaultDialTimeout      = 10 * time.Second
-	DefaultHandshakeTimeout = 15 * time.Second
-	DefaultIdleTimeout      = 10 * time.Minute
-)
+// rules are the part of a configuration that Reload changes. They are replaced
+// as a whole.
+type rules struct {
+	policy *policy
+	gate   *gatekeeper
+}
 
-// maxRefusals is how many browsers the bridge upgrades at a time only to refuse
-// them. What comes beyond hears the HTTP status.
-const maxRefusals = 64
-
-// Config says whom a Bridge serves and what they may reach. Its zero value is
-// not usable: a bridge without an allow-list could only refuse.
-type Config struct {
-	// Allow lists the targets. An entry is one of
-	//
-	//	NODEID@HOST:PORT  a node by its public key of 66 hex digits; clients
-	//	                  may use the key or the address. The default port is 9735
-	//	HOST:PORT         a name, an IPv4 address or an IPv6 address in brackets
-	//	CIDR, CIDR:PORT   every address of a network, at port 9735 or PORT;
-	//	                  it lets clients use addresses, not names
-	//
-	// A listed name may only lead to public addresses, or to addresses that an
-	// entry of its own lists as such.
-	Allow []string
-
-	// Origins lists the origins of the pages that may use the bridge, exactly
-	// as browsers send them. "null", which every sandboxed page and local file
-	// sends, is refused unless listed.
-	Origins []string
-
-	// AllowNoOrigin accepts programs, which send no Origin header, from
-	// everywhere. Otherwise they are accepted from the loopback interface only,
-	// and there only without the headers that a reverse proxy adds.
-	AllowNoOrigin bool
-
-	// PublicHosts lists the values of the Host header that the bridge answers
-	// to. By default these are the address that the client connected to, and
-	// localhost, each with the port.
-	PublicHosts []string
-
-	// MaxConnections bounds the connections in all, MaxPerClient those of one
-	// IPv4 address or one IPv6 /64. Attempts count from before the dial.
-	MaxConnections, MaxPerClient int
-
-	// DialTimeout bounds the look-up of a name and the connection to a node
-	// together; HandshakeTimeout the wait for act one, and again for act two;
-	// IdleTimeout the time in which no byte moves in either direction.
-	DialTimeout, HandshakeTimeout, IdleTimeout time.Duration
-
-	// Logger receives one line for every attempt. It never sees paths, headers
-	// or payloads. The default discards.
-	Logger *slog.Logger
+func newRules(cfg Config) (*rules, error) {
+	p, err := newPolicy(cfg)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGatekeeper(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &rules{p, g}, nil
 }
 
 // Bridge is an http.Handler that serves WebSocket clients. It is safe for use
 // by several goroutines.
 type Bridge struct {
-	policy *policy
-	gate   *gatekeeper
-	limits limits
-	log    *slog.Logger
-
-	resolver                                   resolver
-	dialTimeout, handshakeTimeout, idleTimeout time.Duration
+	rules    atomic.Pointer[rules]
+	settings settings
+	limits   *limits
+	throttle throttle
+	pipes    pipes
+	meter    *meter
+	log      *slog.Logger
+	resolver resolver
 
 	refusals chan struct{}
 	lastID   atomic.Uint64
@@ -88,100 +52,122 @@ type Bridge struct {
 }
 
 // New makes a Bridge. Its errors are of type Error, with one of this package's
-// kinds.
+// kinds, but for those of Config.Registerer and of the operating system.
 func New(cfg Config) (*Bridge, error) {
-	p, err := newPolicy(cfg.Allow)
+	r, err := newRules(cfg)
 	if err != nil {
 		return nil, err
 	}
-	g, err := newGatekeeper(cfg)
+	s, err := newSettings(cfg)
 	if err != nil {
 		return nil, err
 	}
 	b := &Bridge{
-		policy:   p,
-		gate:     g,
-		limits:   limits{perClient: map[netip.Prefix]int{}},
+		settings: s,
+		limits:   newLimits(s.caps),
+		throttle: throttle{all: newLimiter(s.totalBytesPerSecond)},
 		log:      cfg.Logger,
 		resolver: net.DefaultResolver,
 		refusals: make(chan struct{}, maxRefusals),
 	}
+	if b.meter, err = newMeter(cfg.Registerer, b.limits); err != nil {
+		return nil, err
+	}
+	b.rules.Store(r)
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
-	}
-	if err := errors.Join(
-		setLimit(&b.limits.maxTotal, "MaxConnections", cfg.MaxConnections, DefaultMaxConnections),
-		setLimit(&b.limits.maxPerClient, "MaxPerClient", cfg.MaxPerClient, DefaultMaxPerClient),
-		setLimit(&b.dialTimeout, "DialTimeout", cfg.DialTimeout, DefaultDialTimeout),
-		setLimit(&b.handshakeTimeout, "HandshakeTimeout", cfg.HandshakeTimeout, DefaultHandshakeTimeout),
-		setLimit(&b.idleTimeout, "IdleTimeout", cfg.IdleTimeout, DefaultIdleTimeout),
-	); err != nil {
-		return nil, err
 	}
 	b.stopping, b.stop = context.WithCancel(context.Background())
 	return b, nil
 }
 
-func setLimit[T int | time.Duration](dst *T, name string, value, fallback T) error {
-	switch {
-	case value < 0:
-		return Error{ErrInvalidLimit, fmt.Sprintf("%s must not be negative", name)}
-	case value == 0:
-		value = fallback
+// Reload replaces the rules by those of another configuration: its targets,
+// routes, origins, tokens, public hosts and proxies. Its limits and the rest
+// are ignored. Connections that are open stay. When it returns an error, which
+// is of type Error, the old rules stay.
+func (b *Bridge) Reload(cfg Config) error {
+	r, err := newRules(cfg)
+	if err != nil {
+		return err
 	}
-	*dst = value
+	b.rules.Store(r)
 	return nil
 }
 
-// ServeHTTP serves one client, until its connection has ended.
+// Capacity returns how many connections there may be: Config.MaxConnections, or
+// fewer if the process may not open enough files.
+func (b *Bridge) Capacity() int { return b.limits.caps.total }
+
+// Ready tells whether the bridge would take another connection.
+func (b *Bridge) Ready() bool {
+	_, _, open := b.limits.state()
+	return open
+}
+
+// ServeHTTP serves one client. When it returns, the client has been refused, or
+// its connection has been taken over and goes on: Shutdown ends it.
 func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	log := b.log.With("id", b.lastID.Add(1), "client", r.RemoteAddr)
-	if err := b.gate.checkHost(r); err != nil {
-		b.refuse(w, r, log, err, false)
-		return
-	}
-	if err := checkUpgrade(r); err != nil {
-		b.refuse(w, r, log, err, false)
-		return
-	}
-	browser, err := b.gate.checkOrigin(r)
+	rules := b.rules.Load()
+	a := &attempt{bridge: b, w: w, r: r, log: b.log.With("id", b.lastID.Add(1))}
+	addr, err := rules.admit(a)
 	if err != nil {
-		b.refuse(w, r, log, err, false)
+		a.refuse(err)
 		return
 	}
-	client := clientKey(r.RemoteAddr)
-	if err := b.limits.acquire(client); err != nil {
-		b.refuse(w, r, log, err, browser)
-		return
-	}
-	defer b.limits.release(client)
-	to, target, err := b.connect(r)
+	a.log = a.log.With("client", addr.String())
+	place, err := b.limits.enter(clientKey(addr))
 	if err != nil {
-		b.refuse(w, r, log, err, browser)
+		a.refuse(err)
 		return
 	}
-	b.carry(w, r, log.With("target", to.String()), target)
+	to, target, err := b.connect(r, rules.policy, place)
+	if err == nil {
+		a.log = a.log.With("target", to.String())
+		err = a.carry(target, place)
+	}
+	if err != nil {
+		place.leave()
+		a.refuse(err)
+	}
+}
+
+// admit decides from a request's headers whether it is served, and returns the
+// address of its client.
+func (rules *rules) admit(a *attempt) (addr netip.Addr, err error) {
+	if err = rules.gate.checkHost(a.r); err != nil {
+		return addr, err
+	}
+	if err = checkUpgrade(a.r); err != nil {
+		return addr, err
+	}
+	if a.browser, err = rules.gate.checkClient(a.r); err != nil {
+		return addr, err
+	}
+	return rules.gate.proxies.client(a.r)
 }
 
 // connect finds and dials the target of a request.
-func (b *Bridge) connect(r *http.Request) (endpoint, *net.TCPConn, error) {
+func (b *Bridge) connect(r *http.Request, p *policy, place *place) (endpoint, *net.TCPConn, error) {
 	route, ok := parseRoute(r.URL.Path)
 	if !ok {
 		return endpoint{}, nil, refusedRoute
 	}
-	to, err := b.policy.target(route)
+	to, err := p.target(route)
 	if err != nil {
 		return endpoint{}, nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), b.dialTimeout)
+	if err := place.aim(to); err != nil {
+		return endpoint{}, nil, err
+	}
+	defer place.landed()
+	ctx, cancel := context.WithTimeout(r.Context(), b.settings.dialTimeout)
 	defer cancel()
 	defer context.AfterFunc(b.stopping, cancel)()
-	addrs, err := b.policy.addresses(ctx, b.resolver, to)
+	start := time.Now()
+	target, err := p.dial(ctx, b.resolver, to)
 	if err == nil {
-		var target *net.TCPConn
-		if target, err = dial(ctx, addrs); err == nil {
-			return to, target, nil
-		}
+		b.meter.dialSeconds.Observe(time.Since(start).Seconds())
+		return to, target, nil
 	}
 	if b.stopping.Err() != nil {
 		err = refusedShuttingDown
@@ -189,56 +175,83 @@ func (b *Bridge) connect(r *http.Request) (endpoint, *net.TCPConn, error) {
 	return endpoint{}, nil, err
 }
 
-// carry upgrades the request and joins the two connections.
-func (b *Bridge) carry(w http.ResponseWriter, r *http.Request, log *slog.Logger, target *net.TCPConn) {
-	ws, err := accept(w, r)
+// attempt is one request.
+type attempt struct {
+	bridge  *Bridge
+	w       http.ResponseWriter
+	r       *http.Request
+	log     *slog.Logger
+	browser bool // it comes from a page whose Origin is accepted
+}
+
+// carry upgrades the request and joins the two connections. Without an error,
+// the place is left when they have ended.
+func (a *attempt) carry(target *net.TCPConn, place *place) error {
+	b := a.bridge
+	lazy, err := newLazyReader(target)
 	if err != nil {
-		_ = target.Close()
-		log.Warn("upgrade failed", "err", err)
-		return
+		return closeAfter(target, err)
 	}
-	start := time.Now()
+	ws, err := accept(a.w, a.r)
+	if err != nil {
+		return closeAfter(target, err)
+	}
+	p := &pipe{
+		ws: ws, target: target, lazy: lazy, meter: b.meter,
+		throttle:   throttle{own: newLimiter(b.settings.bytesPerSecond), all: b.throttle.all},
+		watch:      watch{timeouts: &b.settings.timeouts},
+		maxMessage: b.settings.maxMessage,
+	}
+	log := a.log
 	log.Info("connected")
-	p := newPipe(ws, target, b.handshakeTimeout, b.idleTimeout)
-	end := p.run(b.stopping.Done())
-	log.Info("ended", "code", int(end.code), "reason", end.reason, "seconds", time.Since(start).Seconds(),
-		"bytesFromClient", p.fromClient.Load(), "bytesFromNode", p.fromTarget.Load())
+	b.meter.accepted.Inc()
+	p.onEnd = func(end ending) {
+		b.meter.end(end)
+		log.Info("ended", "code", int(end.code), "reason", end.reason,
+			"seconds", float64(ws.carrier.clock.now())/float64(time.Second),
+			"bytesFromClient", p.fromClient.Load(), "bytesFromNode", p.fromTarget.Load())
+		b.pipes.remove(p)
+		place.leave()
+	}
+	p.start()
+	b.pipes.add(p)
+	return nil
 }
 
 // refuse tells the client why it is not served, in the form it can read.
-func (b *Bridge) refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error, browser bool) {
+func (a *attempt) refuse(err error) {
+	b := a.bridge
 	var why *refusal
 	if !errors.As(err, &why) {
 		// The request is over already: nobody is there to be told.
-		log.Info("abandoned", "err", err)
+		a.log.Info("abandoned", "err", err)
 		return
 	}
-	log.Warn("refused", "status", why.status, "reason", why.reason)
-	if browser {
+	b.meter.refuse(why)
+	a.log.Warn("refused", "status", why.status, "reason", why.reason)
+	if a.browser {
 		select {
 		case b.refusals <- struct{}{}:
 			defer func() { <-b.refusals }()
-			ws, err := accept(w, r)
-			if err != nil {
-				log.Warn("upgrade failed", "err", err)
-				return
+			if err := turnAway(a.w, a.r, why); err != nil {
+				a.log.Warn("refusal not delivered", "err", err)
 			}
-			// A client that does not answer the close is dropped all the same.
-			_ = ws.Close(why.closeCode(), why.reason)
 			return
 		default:
 		}
 	}
-	if err := why.write(w); err != nil {
-		log.Warn("refusal not delivered", "err", err)
+	if err := why.write(a.w); err != nil {
+		a.log.Warn("refusal not delivered", "err", err)
 	}
 }
 
 // Shutdown refuses new connections, ends the open ones with close code 1001 and
-// waits until all are gone, or until ctx ends, whose error it then returns.
+// waits until all are gone. When ctx ends before that, what is left is cut off,
+// and the error of ctx is returned.
 func (b *Bridge) Shutdown(ctx context.Context) error {
 	b.limits.close()
 	b.stop()
+	b.pipes.endAll()
 	done := make(chan struct{})
 	go func() {
 		b.limits.active.Wait()
@@ -248,6 +261,8 @@ func (b *Bridge) Shutdown(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
+		b.pipes.killAll()
+		<-done
 		return ctx.Err()
 	}
 }

@@ -218,13 +218,17 @@ func TestClientGoneDuringDial(t *testing.T) {
 
 func TestShutdownDeadline(t *testing.T) {
 	p := join(t, Config{})
+	p.open(t)
 	late, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := p.bridge.Shutdown(late); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	_, _, err := p.ws.Read(testContext(t))
-	expectClose(t, err, endShutdown)
+	// Cut off, both: the close frame may have come before that or not.
+	if _, _, err := p.ws.Read(testContext(t)); err == nil {
+		t.Error("the client's connection goes on")
+	}
+	p.expectTargetEnd(t)
 }
 
 // TestDialTriesAll gives a name a dead address before the live one.
@@ -233,7 +237,7 @@ func TestDialTriesAll(t *testing.T) {
 	port := netip.MustParseAddrPort(l.Addr().String()).Port()
 	live := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)
 	dead := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), port)
-	conn, err := dial(testContext(t), []netip.AddrPort{dead, live})
+	conn, err := dialAny(testContext(t), []netip.AddrPort{dead, live})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +247,7 @@ func TestDialTriesAll(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := dial(testContext(t), []netip.AddrPort{dead, dead}); !errors.Is(err, refusedUnreachable) {
+	if _, err := dialAny(testContext(t), []netip.AddrPort{dead, dead}); !errors.Is(err, refusedUnreachable) {
 		t.Errorf("two dead addresses: got %v", err)
 	}
 }

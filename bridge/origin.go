@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -14,6 +16,8 @@ type gatekeeper struct {
 	origins       map[string]bool
 	publicHosts   map[string]bool
 	allowNoOrigin bool
+	tokens        tokens
+	proxies       proxies
 }
 
 func newGatekeeper(cfg Config) (*gatekeeper, error) {
@@ -34,6 +38,13 @@ func newGatekeeper(cfg Config) (*gatekeeper, error) {
 			return nil, Error{ErrInvalidPublicHost, fmt.Sprintf("public host %q: it must be a host with an optional port", host)}
 		}
 		g.publicHosts[e.String()] = true
+	}
+	var err error
+	if g.tokens, err = newTokens(cfg.Tokens); err != nil {
+		return nil, err
+	}
+	if g.proxies, err = newProxies(cfg.TrustedProxies); err != nil {
+		return nil, err
 	}
 	return g, nil
 }
@@ -91,32 +102,39 @@ func (g *gatekeeper) checkHost(r *http.Request) error {
 	return nil
 }
 
-// checkOrigin accepts a browser by its Origin, and a program, which sends none,
-// by where it comes from. It also tells whether the client is a browser.
-func (g *gatekeeper) checkOrigin(r *http.Request) (browser bool, err error) {
+// checkClient accepts a page by its Origin, and a program, which sends none, by
+// its token or where it comes from. Where there are tokens, everybody needs one:
+// programs can send any Origin. It also tells whether the client is a page whose
+// Origin was accepted.
+func (g *gatekeeper) checkClient(r *http.Request) (browser bool, err error) {
 	switch values := r.Header.Values("Origin"); {
 	case len(values) == 0:
-		if g.allowNoOrigin || fromLoopback(r) {
-			return false, nil
+		if len(g.tokens) == 0 && !g.allowNoOrigin && !g.fromLoopback(r) {
+			return false, refusedNoOrigin
 		}
-		return false, refusedNoOrigin
 	case len(values) == 1 && g.origins[values[0]]:
-		return true, nil
+		browser = true
 	default:
 		return false, refusedOrigin
 	}
+	if len(g.tokens) > 0 && !g.tokens.contain(offeredToken(r.Header)) {
+		return browser, refusedToken
+	}
+	return browser, nil
 }
 
 // forwardingHeaders are set by reverse proxies. A request with one of them
 // reached the loopback address, but did not start there.
-var forwardingHeaders = []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"}
+var forwardingHeaders = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-func fromLoopback(r *http.Request) bool {
+// fromLoopback tells whether a request started on this machine. What comes from
+// a trusted proxy never counts as such, whatever it forgot to add.
+func (g *gatekeeper) fromLoopback(r *http.Request) bool {
 	for _, name := range forwardingHeaders {
 		if len(r.Header.Values(name)) > 0 {
 			return false
 		}
 	}
-	ap, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && ap.Addr().Unmap().IsLoopback()
+	addr := remoteAddr(r)
+	return addr.IsLoopback() && !g.proxies.contain(addr)
 }

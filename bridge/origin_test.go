@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -81,7 +83,7 @@ func TestCheckHost(t *testing.T) {
 	}
 }
 
-func TestCheckOrigin(t *testing.T) {
+func TestCheckClient(t *testing.T) {
 	listed := []string{testOrigin, "http://127.0.0.1:3000"}
 	for _, tc := range []struct {
 		about   string
@@ -122,7 +124,7 @@ func TestCheckOrigin(t *testing.T) {
 			if tc.header != nil {
 				r.Header = tc.header
 			}
-			browser, err := g.checkOrigin(r)
+			browser, err := g.checkClient(r)
 			if browser != tc.browser || !errors.Is(err, tc.want) {
 				t.Errorf("got %v and %v, want %v and %v", browser, err, tc.browser, tc.want)
 			}

@@ -128,11 +128,11 @@ func TestEndings(t *testing.T) {
 			p.open(t)
 		}, nil, endIdle},
 		{"shutdown before act one", Config{}, func(t *testing.T, p *pair) {
-			p.bridge.stop()
+			p.bridge.pipes.endAll()
 		}, nil, endShutdown},
 		{"shutdown later", Config{}, func(t *testing.T, p *pair) {
 			p.open(t)
-			p.bridge.stop()
+			p.bridge.pipes.endAll()
 		}, nil, endShutdown},
 	} {
 		t.Run(tc.about, func(t *testing.T) {

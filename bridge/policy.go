@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -5,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -22,56 +25,127 @@ type network struct {
 // policy says which targets clients may reach. It never changes after it was
 // made, so it needs no lock.
 type policy struct {
+	routes    map[routeKind]bool
 	nodes     map[nodeID]endpoint
 	endpoints map[endpoint]bool
 	networks  []network
+
+	publicPorts []uint16 // empty unless all public addresses are allowed
+	denied      []netip.Prefix
+	onionProxy  string
+
+	// What the bridge is reached by, beside the addresses of its interfaces.
+	ownNames []netip.Addr
+	// own returns the addresses of the interfaces. Tests replace it.
+	own func() ([]netip.Addr, error)
 }
 
-// newPolicy reads the allow-list.
-func newPolicy(entries []string) (*policy, error) {
-	if len(entries) == 0 {
+// newPolicy reads the part of a configuration that is about targets.
+func newPolicy(cfg Config) (*policy, error) {
+	p := &policy{
+		routes:     map[routeKind]bool{},
+		nodes:      map[nodeID]endpoint{},
+		endpoints:  map[endpoint]bool{},
+		onionProxy: cfg.OnionProxy,
+		own:        ownAddresses,
+	}
+	if len(cfg.Allow) == 0 && !cfg.AllowPublic {
 		return nil, Error{ErrNothingAllowed, "the allow-list is empty: the bridge could not reach any node"}
 	}
-	p := &policy{nodes: map[nodeID]endpoint{}, endpoints: map[endpoint]bool{}}
-	for _, entry := range entries {
+	if err := p.setRoutes(cfg.Routes); err != nil {
+		return nil, err
+	}
+	if cfg.OnionProxy != "" {
+		if _, ok := parseEndpoint(cfg.OnionProxy, 0); !ok {
+			return nil, Error{ErrInvalidProxy, fmt.Sprintf("SOCKS5 proxy %q: it must be HOST:PORT", cfg.OnionProxy)}
+		}
+	}
+	for _, entry := range cfg.Allow {
 		if err := p.add(entry); err != nil {
 			return nil, err
 		}
 	}
+	for _, entry := range cfg.Deny {
+		prefix, err := parsePrefix(entry)
+		if err != nil {
+			return nil, Error{ErrInvalidDeny, fmt.Sprintf("deny-list entry %q: %v", entry, err)}
+		}
+		p.denied = append(p.denied, prefix)
+	}
+	if err := p.setPublic(cfg); err != nil {
+		return nil, err
+	}
+	for _, host := range cfg.PublicHosts {
+		if e, ok := parseEndpoint(host, defaultHTTPPort); ok && e.addr.IsValid() {
+			p.ownNames = append(p.ownNames, e.addr)
+		}
+	}
 	return p, nil
+}
+
+func (p *policy) setRoutes(names []string) error {
+	if len(names) == 0 {
+		names = Routes()
+	}
+	for _, name := range names {
+		if !slices.Contains(Routes(), name) {
+			return Error{ErrInvalidRoute, fmt.Sprintf("route %q: it must be one of %s", name, strings.Join(Routes(), ", "))}
+		}
+		p.routes[routeKind(name)] = true
+	}
+	return nil
+}
+
+func (p *policy) setPublic(cfg Config) error {
+	switch {
+	case !cfg.AllowPublic && len(cfg.PublicPorts) > 0:
+		return Error{ErrInvalidPort, "public ports are listed, but public addresses are not allowed"}
+	case cfg.AllowPublic && len(cfg.PublicPorts) == 0:
+		p.publicPorts = []uint16{defaultPort}
+	}
+	for _, port := range cfg.PublicPorts {
+		if port < 1 || port > 65535 {
+			return Error{ErrInvalidPort, fmt.Sprintf("public port %d: it must be between 1 and 65535", port)}
+		}
+		p.publicPorts = append(p.publicPorts, uint16(port))
+	}
+	return nil
 }
 
 func (p *policy) add(entry string) error {
 	invalid := func(why string) error {
 		return Error{ErrInvalidAllow, fmt.Sprintf("allow-list entry %q: %s", entry, why)}
 	}
-	if id, rest, ok := strings.Cut(entry, "@"); ok {
+	var e endpoint
+	id, rest, isNode := strings.Cut(entry, "@")
+	switch {
+	case isNode:
 		node, ok := parseNodeID(id)
 		if !ok {
 			return invalid("the node's key must be 66 hex digits and a point of the curve")
 		}
-		e, ok := parseEndpoint(rest, defaultPort)
-		if !ok {
+		if e, ok = parseEndpoint(rest, defaultPort); !ok {
 			return invalid("a host, with an optional port, must follow the @")
 		}
 		if old, ok := p.nodes[node]; ok && old != e {
 			return invalid("the same node is already listed at another address")
 		}
 		p.nodes[node] = e
-		p.endpoints[e] = true
-		return nil
-	}
-	if strings.Contains(entry, "/") {
+	case strings.Contains(entry, "/"):
 		n, ok := parseNetwork(entry)
 		if !ok {
 			return invalid("a network must be an address, a slash and the length of the prefix, with no bit set behind it")
 		}
 		p.networks = append(p.networks, n)
 		return nil
+	default:
+		var ok bool
+		if e, ok = parseEndpoint(entry, 0); !ok {
+			return invalid("it must be NODEID@HOST:PORT, HOST:PORT or a network in CIDR notation")
+		}
 	}
-	e, ok := parseEndpoint(entry, 0)
-	if !ok {
-		return invalid("it must be NODEID@HOST:PORT, HOST:PORT or a network in CIDR notation")
+	if isOnion(e.name) && p.onionProxy == "" {
+		return invalid("an onion service needs a SOCKS5 proxy")
 	}
 	p.endpoints[e] = true
 	return nil
@@ -88,39 +162,72 @@ func parseNetwork(s string) (network, bool) {
 			return network{}, false
 		}
 	}
-	prefix, err := netip.ParsePrefix(addr + "/" + bits)
-	// An IPv4-mapped prefix would match nothing: targets are unmapped first.
+	var err error
+	n.prefix, err = parsePrefix(addr + "/" + bits)
+	return n, err == nil
+}
+
+// parsePrefix reads a CIDR in its canonical form. An IPv4-mapped one would match
+// nothing, since addresses are unmapped first, and is refused.
+func parsePrefix(s string) (netip.Prefix, error) {
+	prefix, err := netip.ParsePrefix(s)
 	if err != nil || prefix != prefix.Masked() || prefix.Addr().Is4In6() {
-		return network{}, false
+		return netip.Prefix{}, errors.New("it must be an address, a slash and the length of the prefix, with no bit set behind it")
 	}
-	n.prefix = prefix
-	return n, true
+	return prefix, nil
 }
 
 // target finds the endpoint that a route means, or refuses it. Nothing is asked
-// of the network: an unlisted name is never resolved.
+// of the network: a name that is not allowed is never resolved.
 func (p *policy) target(r route) (endpoint, error) {
-	if r.byNode {
+	if !p.routes[r.kind] {
+		return endpoint{}, refusedRouteOff
+	}
+	if r.kind == routeNode {
 		if e, ok := p.nodes[r.node]; ok {
 			return e, nil
 		}
 		return endpoint{}, refusedTarget
 	}
-	if p.endpoints[r.endpoint] || p.inNetwork(r.endpoint.addr, r.endpoint.port) {
-		return r.endpoint, nil
+	e := r.endpoint
+	switch {
+	case p.endpoints[e]:
+		return e, nil
+	case e.addr.IsValid():
+		return e, p.checkAddress(e.addr, e.port, slices.Contains(p.publicPorts, e.port))
+	case !slices.Contains(p.publicPorts, e.port):
+		return endpoint{}, refusedTarget
+	case isOnion(e.name) && p.onionProxy != "", isPublicName(e.name):
+		return e, nil
 	}
 	return endpoint{}, refusedTarget
 }
 
-// addresses returns the addresses to dial for an endpoint that target allowed.
-// A name is resolved once; an answer with one address that is neither public
-// nor listed itself refuses the name as a whole, so that whoever controls the
-// name cannot lead the bridge into a private network.
+// isPublicName tells whether a name can be one of the public DNS: names of one
+// label mean hosts of the local network.
+func isPublicName(name string) bool {
+	return strings.Contains(name, ".") && !isOnion(name)
+}
+
+// addresses returns the addresses to dial for an endpoint that target allowed
+// and that is no onion service. A name is resolved once; an answer with one
+// address that is neither public nor listed itself refuses the name as a whole,
+// so that whoever controls the name cannot lead the bridge into a private
+// network.
 func (p *policy) addresses(ctx context.Context, res resolver, e endpoint) ([]netip.AddrPort, error) {
 	if e.addr.IsValid() {
+		// Once more, for addresses that are listed: they may be denied.
+		if err := p.checkAddress(e.addr, e.port, true); err != nil {
+			return nil, err
+		}
 		return []netip.AddrPort{netip.AddrPortFrom(e.addr, e.port)}, nil
 	}
-	found, err := res.LookupNetIP(ctx, "ip", e.name)
+	name := e.name
+	if !p.endpoints[e] {
+		// As it stands: a search list could turn a client's name into another.
+		name += "."
+	}
+	found, err := res.LookupNetIP(ctx, "ip", name)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
@@ -132,8 +239,7 @@ func (p *policy) addresses(ctx context.Context, res resolver, e endpoint) ([]net
 	out := make([]netip.AddrPort, 0, len(found))
 	for _, addr := range found {
 		addr = addr.Unmap()
-		named := p.endpoints[endpoint{addr: addr, port: e.port}] || p.inNetwork(addr, e.port)
-		if !named && !isPublic(addr) {
+		if p.checkAddress(addr, e.port, true) != nil {
 			return nil, refusedAddress
 		}
 		out = append(out, netip.AddrPortFrom(addr, e.port))
@@ -141,11 +247,62 @@ func (p *policy) addresses(ctx context.Context, res resolver, e endpoint) ([]net
 	return out, nil
 }
 
-func (p *policy) inNetwork(addr netip.Addr, port uint16) bool {
+// checkAddress refuses what must not be dialled: a denied address, one of the
+// bridge's own or of no public block unless it is listed itself, and, unless
+// public is set, every other one that is not listed.
+func (p *policy) checkAddress(addr netip.Addr, port uint16, public bool) error {
+	if p.isDenied(addr) {
+		return refusedTarget
+	}
+	if p.endpoints[endpoint{addr: addr, port: port}] {
+		return nil
+	}
+	named, whole := p.namedBy(addr, port)
+	if !named && !public {
+		return refusedTarget
+	}
+	block, special := specialBlock(addr)
+	if !special {
+		own, err := p.isOwn(addr)
+		if err != nil {
+			return err
+		}
+		if !own {
+			return nil
+		}
+		block = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	// A network opens a special block only if it is no more than that block:
+	// 0.0.0.0/0 means the internet, and not the loopback interface.
+	if named && whole.Bits() >= block.Bits() {
+		return nil
+	}
+	return refusedTarget
+}
+
+// namedBy returns the smallest listed network that an address is in.
+func (p *policy) namedBy(addr netip.Addr, port uint16) (bool, netip.Prefix) {
+	var smallest netip.Prefix
+	found := false
 	for _, n := range p.networks {
-		if n.port == port && n.prefix.Contains(addr) {
-			return true
+		if n.port == port && n.prefix.Contains(addr) && (!found || n.prefix.Bits() > smallest.Bits()) {
+			found, smallest = true, n.prefix
 		}
 	}
-	return false
+	return found, smallest
+}
+
+func (p *policy) isDenied(addr netip.Addr) bool {
+	return slices.ContainsFunc(p.denied, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
+}
+
+func (p *policy) isOwn(addr netip.Addr) (bool, error) {
+	if slices.Contains(p.ownNames, addr) {
+		return true, nil
+	}
+	own, err := p.own()
+	if err != nil {
+		return false, refusedAddress
+	}
+	return slices.Contains(own, addr), nil
 }

@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -30,7 +32,7 @@ func TestNewPolicyErrors(t *testing.T) {
 		{[]string{"::ffff:10.0.0.0/104"}, ErrInvalidAllow},
 		{[]string{"good:9735", "host/8"}, ErrInvalidAllow},
 	} {
-		_, err := newPolicy(tc.entries)
+		_, err := newPolicy(Config{Allow: tc.entries})
 		var e Error
 		if !errors.Is(err, tc.kind) || !errors.As(err, &e) || e.Desc == "" {
 			t.Errorf("%q: got %v, want %v", tc.entries, err, tc.kind)
@@ -39,11 +41,11 @@ func TestNewPolicyErrors(t *testing.T) {
 }
 
 func TestPolicyTarget(t *testing.T) {
-	p, err := newPolicy([]string{
+	p, err := newPolicy(Config{Allow: []string{
 		nodeA + "@Alice.Example.", nodeA + "@alice.example:9735", // the same twice is no contradiction
 		"1.2.3.4:9735", "[2001:db8::1]:1234", "bob.example:9736",
 		"10.0.0.0/8", "192.168.1.0/24:9999", "fd00::/8:9735",
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestPolicyTarget(t *testing.T) {
 }
 
 func TestPolicyAddresses(t *testing.T) {
-	p, err := newPolicy([]string{"node.example:9735", "127.0.0.1:9735", "10.1.0.0/16", "169.254.169.254:80"})
+	p, err := newPolicy(Config{Allow: []string{"node.example:9735", "127.0.0.1:9735", "10.1.0.0/16", "169.254.169.254:80"}})
 	if err != nil {
 		t.Fatal(err)
 	}

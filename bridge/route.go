@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -35,10 +37,25 @@ func (e endpoint) String() string {
 // nodeID is a compressed public key that is a point of the curve.
 type nodeID [nodeIDSize]byte
 
-// route is what a request's path asks for: a node, or an endpoint.
+// routeKind is a form of path.
+type routeKind string
+
+// The forms of path, as Config.Routes names them.
+const (
+	routeAddress = routeKind("address")
+	routeV1      = routeKind("v1")
+	routeNode    = routeKind("node")
+)
+
+// Routes returns the names of all forms of path, as Config.Routes takes them.
+func Routes() []string {
+	return []string{string(routeAddress), string(routeV1), string(routeNode)}
+}
+
+// route is what a request's path asks for: a node, or else an endpoint.
 type route struct {
+	kind     routeKind
 	node     nodeID
-	byNode   bool
 	endpoint endpoint
 }
 
@@ -51,17 +68,17 @@ func parseRoute(path string) (route, bool) {
 	switch parts = parts[1:]; {
 	case len(parts) == 1:
 		e, ok := parseEndpoint(parts[0], defaultPort)
-		return route{endpoint: e}, ok
+		return route{kind: routeAddress, endpoint: e}, ok
 	case len(parts) == 2 && parts[0] == "node":
 		id, ok := parseNodeID(parts[1])
-		return route{node: id, byNode: true}, ok
+		return route{kind: routeNode, node: id}, ok
 	case len(parts) == 3 && parts[0] == "v1":
 		e, ok := parseHost(strings.ReplaceAll(parts[1], "_", "."))
 		if !ok {
 			return route{}, false
 		}
 		e.port, ok = parsePort(parts[2])
-		return route{endpoint: e}, ok
+		return route{kind: routeV1, endpoint: e}, ok
 	}
 	return route{}, false
 }
@@ -121,6 +138,9 @@ func parseHost(s string) (endpoint, bool) {
 	name := strings.TrimSuffix(strings.ToLower(s), ".")
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return endpoint{addr: addr}, addr.Is4()
+	}
+	if isOnion(name) {
+		return endpoint{name: name}, isOnionAddress(name)
 	}
 	return endpoint{name: name}, isName(name)
 }

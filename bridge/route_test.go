@@ -1,3 +1,5 @@
+//go:build !js
+
 package bridge
 
 import (
@@ -8,12 +10,13 @@ import (
 
 func TestParseRoute(t *testing.T) {
 	v4 := func(s string, port uint16) route {
-		return route{endpoint: endpoint{addr: netip.MustParseAddr(s), port: port}}
+		return route{kind: routeAddress, endpoint: endpoint{addr: netip.MustParseAddr(s), port: port}}
 	}
 	name := func(s string, port uint16) route {
-		return route{endpoint: endpoint{name: s, port: port}}
+		return route{kind: routeAddress, endpoint: endpoint{name: s, port: port}}
 	}
-	byKey := route{byNode: true, node: nodeID(mustHex(nodeA))}
+	v1 := func(r route) route { r.kind = routeV1; return r }
+	byKey := route{kind: routeNode, node: nodeID(mustHex(nodeA))}
 
 	for path, want := range map[string]route{
 		"/1.2.3.4:9736":                   v4("1.2.3.4", 9736),
@@ -26,10 +29,10 @@ func TestParseRoute(t *testing.T) {
 		"/node.example.com.":              name("node.example.com", 9735),
 		"/node":                           name("node", 9735),
 		"/my_node.example:9735":           name("my_node.example", 9735),
-		"/v1/1_2_3_4/9735":                v4("1.2.3.4", 9735),
-		"/v1/1.2.3.4/9735":                v4("1.2.3.4", 9735),
-		"/v1/node_example_com/9999":       name("node.example.com", 9999),
-		"/v1/[2001:db8::1]/9735":          v4("2001:db8::1", 9735),
+		"/v1/1_2_3_4/9735":                v1(v4("1.2.3.4", 9735)),
+		"/v1/1.2.3.4/9735":                v1(v4("1.2.3.4", 9735)),
+		"/v1/node_example_com/9999":       v1(name("node.example.com", 9999)),
+		"/v1/[2001:db8::1]/9735":          v1(v4("2001:db8::1", 9735)),
 		"/node/" + nodeA:                  byKey,
 		"/node/" + strings.ToUpper(nodeA): byKey,
 	} {
@@ -78,14 +81,14 @@ func FuzzParseRoute(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		r, ok := parseRoute(path)
-		if !ok || r.byNode {
+		if !ok || r.kind == routeNode {
 			return
 		}
 		if r.endpoint.port == 0 || r.endpoint.addr.IsValid() == (r.endpoint.name != "") {
 			t.Fatalf("%q: incomplete endpoint %+v", path, r.endpoint)
 		}
 		again, ok := parseRoute("/" + r.endpoint.String())
-		if !ok || again != r {
+		if !ok || again.endpoint != r.endpoint {
 			t.Fatalf("%q: read as %+v, which reads back as %+v, %v", path, r, again, ok)
 		}
 	})

@@ -1,9 +1,12 @@
+//go:build !js
+
 package bridge
 
 import (
 	"bufio"
+	"context"
+	"crypto/tls"
 	"encoding/base64"
-	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -15,7 +18,7 @@ import (
 // checkUpgrade refuses what accept would refuse, so that a request which cannot
 // become a WebSocket costs no dial.
 func checkUpgrade(r *http.Request) error {
-	if r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1) ||
+	if r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1) || r.ProtoMajor != 1 ||
 		!hasToken(r.Header, "Connection", "upgrade") || !hasToken(r.Header, "Upgrade", "websocket") {
 		return refusedNoUpgrade
 	}
@@ -41,35 +44,71 @@ func hasToken(h http.Header, name, token string) bool {
 	return false
 }
 
-// closeTimeout bounds how long a client may take to answer a close frame.
-const closeTimeout = 5 * time.Second
+const (
+	// readerSize is the library's buffer for frame headers. What follows a
+	// header is read past it.
+	readerSize = 16
+
+	// writerSize is the library's buffer for control frames.
+	writerSize = 2 + maxControlSize
+)
 
 // clientConn is the WebSocket of a client.
 type clientConn struct {
 	*websocket.Conn
-	carrier net.Conn
+	carrier *carrier
 }
 
-// Close sends a close frame and gives the client closeTimeout to answer it. The
-// library's own Close bounds the wait for a frame, but not for the rest of one
-// that has begun: a client could hold its place for ever.
-func (c *clientConn) Close(code websocket.StatusCode, reason string) error {
-	if err := c.carrier.SetReadDeadline(time.Now().Add(closeTimeout)); err != nil {
-		return errors.Join(err, c.CloseNow())
-	}
-	return c.Conn.Close(code, reason)
-}
-
-// hijacker keeps the connection that it hands over.
+// hijacker hands the connection over to the library inside a carrier.
 type hijacker struct {
 	http.ResponseWriter
-	carrier net.Conn
+	carrier *carrier
 }
 
+// Hijack leaves the server's buffers behind: 4 KiB each, too much to be kept for
+// a connection that does nothing.
 func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
-	h.carrier = conn
-	return conn, buffers, err
+	if err != nil {
+		return nil, nil, err
+	}
+	early, err := buffers.Reader.Peek(buffers.Reader.Buffered())
+	if err != nil {
+		return nil, nil, closeAfter(conn, err)
+	}
+	h.carrier, err = newCarrier(upgraded(conn), clock{time.Now()}, early)
+	if err != nil {
+		return nil, nil, closeAfter(conn, err)
+	}
+	return h.carrier, bufio.NewReadWriter(
+		bufio.NewReaderSize(h.carrier, readerSize),
+		bufio.NewWriterSize(h.carrier, writerSize)), nil
+}
+
+func closeAfter(conn net.Conn, err error) error {
+	_ = conn.Close() // the first error is the one that counts
+	return err
+}
+
+// upgraded tells the listener that a connection has left the HTTP server, and
+// returns what is under the listener's own.
+func upgraded(conn net.Conn) net.Conn {
+	if inner, ok := underTLS(conn).(*admitted); ok {
+		inner.settle()
+	}
+	if outer, ok := conn.(*admitted); ok {
+		return outer.TCPConn
+	}
+	return conn
+}
+
+// underTLS returns what a TLS connection runs over, and other connections as
+// they are.
+func underTLS(conn net.Conn) net.Conn {
+	if c, ok := conn.(*tls.Conn); ok {
+		return c.NetConn()
+	}
+	return conn
 }
 
 // accept answers the upgrade. The origin was checked before, by an exact list;
@@ -79,9 +118,36 @@ func accept(w http.ResponseWriter, r *http.Request) (*clientConn, error) {
 	ws, err := websocket.Accept(h, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true,
 		CompressionMode:    websocket.CompressionDisabled,
+		Subprotocols:       []string{subprotocol},
+		OnPingReceived: func(_ context.Context, payload []byte) bool {
+			// If this fails, so does the next read.
+			_ = h.carrier.control(framePong, payload)
+			return false
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &clientConn{ws, h.carrier}, nil
+}
+
+// turnAway upgrades a client only to tell it, by a close code, why it is not
+// served.
+func turnAway(w http.ResponseWriter, r *http.Request, why *refusal) error {
+	ws, err := accept(w, r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ws.CloseNow() }()
+	ws.SetReadLimit(-1)
+	if err := ws.carrier.SetDeadline(time.Now().Add(closeTimeout)); err != nil {
+		return err
+	}
+	if err := ws.carrier.sendClose(why.closeCode(), why.reason); err != nil {
+		return err
+	}
+	// Until it answers, or is late: closing earlier could take the close frame
+	// back from a client that is still sending.
+	(&clientStream{ws: ws.Conn}).discard()
+	return nil
 }

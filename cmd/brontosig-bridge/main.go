@@ -6,44 +6,30 @@
 //
 // When it is ready it prints one line of JSON to the standard output:
 //
-//	{"bridge":"ws://127.0.0.1:8080","demoPeer":{"nodeId":"02…","address":"127.0.0.1:40000"}}
+//	{"bridge":"ws://127.0.0.1:8080","status":"http://127.0.0.1:9090",
+//	 "demoPeer":{"nodeId":"02…","address":"127.0.0.1:40000"}}
 //
-// where demoPeer is there with --demo only. Logs go to the standard error. It
-// ends on SIGINT or SIGTERM, after it has closed every connection.
+// where status is there with --status-listen only, and demoPeer with --demo.
+// Logs go to the standard error. On SIGHUP it reads its configuration file and
+// its certificate again: what is allowed and who may use it changes, and limits
+// stay. It ends on SIGINT or SIGTERM, after it has closed every connection; a
+// second signal ends it at once.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/brontosig/brontosig/bridge"
 	"github.com/brontosig/brontosig/internal/demopeer"
-)
-
-const (
-	// headerTimeout bounds how long a client may take to send a request.
-	headerTimeout = 10 * time.Second
-
-	// answerTimeout bounds how long a request may take that is not upgraded,
-	// dialling included.
-	answerTimeout = 30 * time.Second
-
-	// maxHeaderBytes bounds the request's headers. Browsers send less than 2 KiB.
-	maxHeaderBytes = 16 << 10
-
-	// shutdownTimeout bounds how long open connections may take to close.
-	shutdownTimeout = 15 * time.Second
 )
 
 // The exit codes beside 0.
@@ -56,74 +42,50 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// options are what the command line says.
-type options struct {
-	listen string
-	demo   bool
-	bridge bridge.Config
-}
-
-func parseOptions(args []string, stderr io.Writer) (*options, error) {
-	var o options
-	flags := flag.NewFlagSet("brontosig-bridge", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	list := func(name, usage string, to *[]string) {
-		flags.Func(name, usage, func(s string) error {
-			*to = append(*to, s)
-			return nil
-		})
-	}
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 takes a free one")
-	list("allow", "a `target` that clients may reach: NODEID@HOST:PORT, HOST:PORT, or CIDR[:PORT]; may be repeated", &o.bridge.Allow)
-	list("origin", "an `origin` whose pages may use the bridge, such as https://wallet.example; may be repeated", &o.bridge.Origins)
-	list("public-host", "a `host` that the bridge is reached by, such as bridge.example; may be repeated\n(default: the address that a client connects to, and localhost)", &o.bridge.PublicHosts)
-	flags.BoolVar(&o.bridge.AllowNoOrigin, "allow-no-origin", false, "accept programs, which send no origin, from other machines too")
-	flags.BoolVar(&o.demo, "demo", false, "run a Lightning peer that answers init and ping on loopback, and allow it")
-	if err := flags.Parse(args); err != nil {
-		return nil, err
-	}
-	if flags.NArg() > 0 {
-		err := fmt.Errorf("unexpected argument %q", flags.Arg(0))
-		fmt.Fprintln(stderr, err)
-		flags.Usage()
-		return nil, err
-	}
-	return &o, nil
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	os.Exit(run(ctx, hangups, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is the program. It returns the exit code, after everything it started has
 // ended.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parseOptions(args, stderr)
+func run(ctx context.Context, hangups <-chan os.Signal, args []string, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stdout)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errHelp):
 		return 0
 	case err != nil:
+		fmt.Fprintf(stderr, "brontosig-bridge: %v\n", err)
 		return exitUsage
 	}
-	log := slog.New(slog.NewTextHandler(stderr, nil))
-	err = o.serve(ctx, stdout, log)
+	p := &program{args: args, options: o, log: newLog(stderr, o.LogFormat)}
+	err = p.serve(ctx, hangups, stdout)
 	var invalid bridge.Error
 	switch {
 	case errors.Is(err, bridge.ErrNothingAllowed):
-		fmt.Fprintln(stderr, "no target is allowed: give at least one -allow, or -demo")
+		fmt.Fprintln(stderr, "no target is allowed: give at least one --allow, or --allow-public, or --demo")
 		return exitUsage
 	case errors.As(err, &invalid):
 		fmt.Fprintln(stderr, invalid.Desc)
 		return exitUsage
 	case err != nil:
-		log.Error("failed", "err", err)
+		p.log.Error("failed", "err", err)
 		return exitFailed
 	}
 	return 0
 }
 
+func newLog(w io.Writer, format string) *slog.Logger {
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, nil))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
 // ready is the line that tells scripts where the bridge is.
 type ready struct {
 	Bridge   string     `json:"bridge"`
+	Status   string     `json:"status,omitempty"`
 	DemoPeer *readyPeer `json:"demoPeer,omitempty"`
 }
 
@@ -132,69 +94,125 @@ type readyPeer struct {
 	Address string `json:"address"`
 }
 
-// serve runs the bridge, and with --demo the peer, until ctx ends.
-func (o *options) serve(ctx context.Context, stdout io.Writer, log *slog.Logger) (err error) {
+// program is a run of the program.
+type program struct {
+	args    []string
+	options *options
+	log     *slog.Logger
+	peer    *demopeer.Peer // nil without --demo
+	cert    *certificate   // nil without TLS
+	bridge  *bridge.Bridge
+}
+
+// config returns what options say to the bridge.
+func (p *program) config(o *options) bridge.Config {
+	c := o.bridge()
+	c.Logger = p.log
+	if p.peer != nil {
+		c.Allow = append(c.Allow, p.peer.NodeID()+"@"+p.peer.Address())
+	}
+	return c
+}
+
+// serve runs the bridge, and what belongs to it, until ctx ends.
+func (p *program) serve(ctx context.Context, hangups <-chan os.Signal, stdout io.Writer) (err error) {
 	var line ready
-	o.bridge.Logger = log
-	if o.demo {
-		peer, err := demopeer.Start(log)
+	if p.options.Demo {
+		if p.peer, err = demopeer.Start(p.log); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.peer.Close()) }()
+		line.DemoPeer = &readyPeer{p.peer.NodeID(), p.peer.Address()}
+	}
+	if p.options.TLSCert != "" {
+		if p.cert, err = loadCertificate(p.options.TLSCert, p.options.TLSKey); err != nil {
+			return err
+		}
+	}
+	registry := newRegistry()
+	config := p.config(p.options)
+	config.Registerer = registry
+	if p.bridge, err = bridge.New(config); err != nil {
+		return err
+	}
+	if n := p.bridge.Capacity(); n < p.options.MaxConnections {
+		p.log.Warn("the limit on open files (ulimit -n) allows fewer connections than --max-connections", "connections", n)
+	}
+	if p.options.StatusListen != "" {
+		l, err := net.Listen("tcp", p.options.StatusListen)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, peer.Close()) }()
-		line.DemoPeer = &readyPeer{peer.NodeID(), peer.Address()}
-		o.bridge.Allow = append(o.bridge.Allow, peer.NodeID()+"@"+peer.Address())
+		s := startStatus(l, p.bridge.Ready, registry)
+		defer func() { err = errors.Join(err, s.stop()) }()
+		line.Status = "http://" + l.Addr().String()
 	}
-	b, err := bridge.New(o.bridge)
+	server, address, err := p.listen()
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", o.listen)
-	if err != nil {
-		return err
-	}
-	server := newServer(b, headerTimeout, log)
+	line.Bridge = address
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-
-	line.Bridge = "ws://" + listener.Addr().String()
+	go func() { served <- server.Serve() }()
 	if err := json.NewEncoder(stdout).Encode(line); err != nil {
-		return errors.Join(err, stop(server, b))
+		return errors.Join(err, p.stop(server))
 	}
-	select {
-	case <-ctx.Done():
-		log.Info("shutting down")
-		return stop(server, b)
-	case err := <-served:
-		return errors.Join(err, stop(server, b))
-	}
-}
-
-// newServer makes a server that gives no client more than timeout to send the
-// first request or, after a refusal, the next.
-func newServer(handler http.Handler, timeout time.Duration, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: timeout,
-		// For bodies that nobody reads, and answers that nobody takes. What is
-		// upgraded has its own limits: hijacking removes these.
-		ReadTimeout:    timeout,
-		WriteTimeout:   answerTimeout,
-		IdleTimeout:    timeout,
-		MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	for {
+		select {
+		case <-ctx.Done():
+			p.log.Info("shutting down")
+			return p.stop(server)
+		case err := <-served:
+			return errors.Join(err, p.stop(server))
+		case <-hangups:
+			p.reload()
+		}
 	}
 }
 
-// stop ends the open connections, and then the listener. In between, clients
-// are told that the bridge is shutting down.
-func stop(server *http.Server, b *bridge.Bridge) error {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+func (p *program) listen() (*bridge.Server, string, error) {
+	l, err := net.Listen("tcp", p.options.Listen)
+	if err != nil {
+		return nil, "", err
+	}
+	address := l.Addr().String()
+	if p.cert == nil {
+		return bridge.NewServer(p.bridge, l.(*net.TCPListener), nil), "ws://" + address, nil
+	}
+	return bridge.NewServer(p.bridge, l.(*net.TCPListener), p.cert.config()), "wss://" + address, nil
+}
+
+// reload reads the configuration and the certificate again. What is wrong with
+// one leaves the old one in place.
+func (p *program) reload() {
+	o, err := parseOptions(p.args, io.Discard)
+	if err == nil {
+		err = p.bridge.Reload(p.config(o))
+	}
+	if err != nil {
+		p.log.Error("the configuration was not reloaded", "err", err)
+	} else {
+		p.log.Info("the configuration was reloaded")
+	}
+	if p.cert == nil {
+		return
+	}
+	if err := p.cert.reload(); err != nil {
+		p.log.Error("the certificate was not reloaded", "err", err)
+	} else {
+		p.log.Info("the certificate was reloaded")
+	}
+}
+
+// stop ends the open connections, and then the listener. When some take longer
+// than they may, they are cut off, and that is no failure.
+func (p *program) stop(server *bridge.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), p.options.DrainTimeout)
 	defer cancel()
-	err := b.Shutdown(ctx)
-	if server.Shutdown(ctx) != nil {
-		// Some client keeps its connection busy. It has had its time.
-		return errors.Join(err, server.Close())
+	err := server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		p.log.Warn("connections were cut off: they took too long to close")
+		return nil
 	}
 	return err
 }

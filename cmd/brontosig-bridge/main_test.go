@@ -6,11 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -27,27 +23,47 @@ func TestUsage(t *testing.T) {
 		code int
 		says string
 	}{
-		"help":             {[]string{"-h"}, 0, "-allow"},
-		"unknown flag":     {[]string{"-nonsense"}, exitUsage, "nonsense"},
-		"argument":         {[]string{"extra"}, exitUsage, `unexpected argument "extra"`},
-		"nothing allowed":  {[]string{"-listen", "127.0.0.1:0"}, exitUsage, "-demo"},
-		"bad target":       {[]string{"-listen", "127.0.0.1:0", "-allow", "not a target"}, exitUsage, "not a target"},
-		"bad origin":       {[]string{"-listen", "127.0.0.1:0", "-demo", "-origin", "nonsense"}, exitUsage, "nonsense"},
-		"bad address":      {[]string{"-listen", "256.0.0.1:1", "-demo"}, exitFailed, "256.0.0.1"},
-		"missing argument": {[]string{"-listen"}, exitUsage, "-listen"},
+		"unknown flag":     {[]string{"--nonsense"}, exitUsage, "nonsense"},
+		"argument":         {[]string{"extra"}, exitUsage, "unexpected argument extra"},
+		"nothing allowed":  {[]string{"--listen", "127.0.0.1:0"}, exitUsage, "--demo"},
+		"bad target":       {[]string{"--listen", "127.0.0.1:0", "--allow", "not a target"}, exitUsage, "not a target"},
+		"bad origin":       {[]string{"--listen", "127.0.0.1:0", "--demo", "--origin", "nonsense"}, exitUsage, "nonsense"},
+		"bad route":        {[]string{"--demo", "--route", "v2"}, exitUsage, "v2"},
+		"bad time":         {[]string{"--demo", "--idle-timeout", "soon"}, exitUsage, "soon"},
+		"negative limit":   {[]string{"--listen", "127.0.0.1:0", "--demo", "--max-dials=-1"}, exitUsage, "MaxDials"},
+		"short token":      {[]string{"--listen", "127.0.0.1:0", "--demo", "--token", "hush"}, exitUsage, "16"},
+		"key alone":        {[]string{"--demo", "--tls-key", "key.pem"}, exitUsage, "--tls-cert"},
+		"no certificate":   {[]string{"--demo", "--tls-key", "/nowhere/key.pem", "--tls-cert", "/nowhere/cert.pem"}, exitFailed, "/nowhere/cert.pem"},
+		"no file":          {[]string{"--demo", "--config", "/nowhere/bridge.toml"}, exitUsage, "/nowhere/bridge.toml"},
+		"bad address":      {[]string{"--listen", "256.0.0.1:1", "--demo"}, exitFailed, "256.0.0.1"},
+		"bad status":       {[]string{"--listen", "127.0.0.1:0", "--status-listen", "256.0.0.1:1", "--demo"}, exitFailed, "256.0.0.1"},
+		"missing argument": {[]string{"--listen"}, exitUsage, "--listen"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
-			if code := run(t.Context(), c.args, &stdout, &stderr); code != c.code {
+			if code := run(t.Context(), nil, c.args, &stdout, &stderr); code != c.code {
 				t.Errorf("exit code %d, want %d; it said:\n%s", code, c.code, stderr.String())
 			}
 			if !strings.Contains(stderr.String(), c.says) {
 				t.Errorf("it does not say %q but:\n%s", c.says, stderr.String())
 			}
+			if strings.Contains(stderr.String(), "hush") {
+				t.Errorf("it repeats a token:\n%s", stderr.String())
+			}
 			if stdout.Len() > 0 {
 				t.Errorf("output %q", stdout.String())
 			}
 		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if code := run(t.Context(), nil, []string{"-h"}, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+		t.Errorf("exit code %d; it said:\n%s", code, stderr.String())
+	}
+	if !strings.Contains(stdout.String(), "--allow") {
+		t.Errorf("it does not say what it takes:\n%s", stdout.String())
 	}
 }
 
@@ -122,47 +138,7 @@ func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // not stay.
 func TestUnreadReadyLine(t *testing.T) {
 	var stderr strings.Builder
-	if code := run(t.Context(), []string{"--listen", "127.0.0.1:0", "--demo"}, failingWriter{}, &stderr); code != exitFailed {
+	if code := run(t.Context(), nil, []string{"--listen", "127.0.0.1:0", "--demo"}, failingWriter{}, &stderr); code != exitFailed {
 		t.Errorf("exit code %d; it said:\n%s", code, stderr.String())
-	}
-}
-
-// TestSilentClients makes sure that a client without a request does not hold a
-// connection, be it new or refused before.
-func TestSilentClients(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := newServer(http.NotFoundHandler(), 20*time.Millisecond, slog.New(slog.DiscardHandler))
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	for name, sends := range map[string]string{
-		"nothing":           "",
-		"half a request":    "GET / HTTP/1.1\r\nHost: ",
-		"a refused request": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.WriteString(conn, sends); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.Copy(io.Discard, conn); err != nil {
-				t.Errorf("the connection stays open: %v", err)
-			}
-		})
-	}
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		t.Error(err)
 	}
 }
