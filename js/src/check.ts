@@ -158,3 +158,27 @@ export function bytesOrHex(name: string, value: unknown, length: number): Uint8A
   }
   return Uint8Array.from({ length }, (_, i) => Number.parseInt(value.slice(2 * i, 2 * i + 2), 16));
 }
+
+/**
+ * Takes an argument that holds options. Each is read once, whether it is the
+ * object's own, inherited, or behind an accessor. Other names are refused: a
+ * misspelt option would be one that is silently missing.
+ *
+ * @param names - all options that there are.
+ * @returns a plain object with those of them that are there.
+ * @throws TypeError if it is no object, or has an option of another name.
+ */
+export function options<T extends object>(name: string, value: T, names: readonly (string & keyof T)[]): T {
+  for (const key in object(name, value)) {
+    if (!(names as readonly string[]).includes(key)) {
+      throw new TypeError(`${name}: there is no option ${key}; there are ${names.join(', ')}`);
+    }
+  }
+  return pick(value, names);
+}
+
+/** Copies the properties of these names that are there. */
+export function pick<T extends object>(value: T, names: readonly (string & keyof T)[]): T {
+  const entries = names.map((key) => [key, value[key]] as const).filter(([, entry]) => entry !== undefined);
+  return Object.fromEntries(entries) as T;
+}

@@ -1,19 +1,13 @@
-import { bytes, object } from './check.js';
-import { BrontosigError, type ErrorCode } from './errors.js';
+import { bytes, options as optionsOf } from './check.js';
+import { BrontosigError } from './errors.js';
 import { MAX_BRONTIDE_MESSAGE_SIZE } from './generated.js';
-import { abortError, within, type Limits } from './limits.js';
+import { abortError, checkSignal, untilAborted, within } from './limits.js';
 import type { Machine } from './machine.js';
-import { asError, type Transport, type TransportClose } from './transport.js';
-
-/** Milliseconds that a handshake may take by default. */
-const HANDSHAKE_TIMEOUT = 20_000;
-
-/** Milliseconds that `close` waits for what is still to be sent. */
-const CLOSE_TIMEOUT = 5_000;
+import { asError, closedOf, closeQuietly, endOf, SAY_TIMEOUT, type Transport, type TransportClose } from './transport.js';
 
 /** How a {@link Connection} ended. */
 export interface CloseInfo {
-  /** Who ended it. */
+  /** Who ended it. For a fault that this side found in what came, that is this side. */
   readonly by: 'local' | 'remote';
   /** The WebSocket close code, if there was one. */
   readonly code?: number | undefined;
@@ -24,7 +18,7 @@ export interface CloseInfo {
 }
 
 /** Guards the constructor of a Connection. */
-const established: unique symbol = Symbol('established');
+export const established: unique symbol = Symbol('established');
 
 /** What the constructor of a {@link Connection} takes. It is not for applications. */
 interface Parts {
@@ -37,120 +31,14 @@ interface Parts {
   readonly remoteKey: Uint8Array;
   readonly early: readonly Uint8Array[];
   readonly signal: AbortSignal | undefined;
+  readonly closeTimeoutMs: number;
 }
 
-/**
- * Does the handshake over a transport. On failure the transport is closed.
- *
- * @param machine - which has done nothing yet. The connection takes it over; on
- * failure it is the caller's to dispose.
- */
-export async function establish(
-  transport: Transport,
-  machine: Machine,
-  localKey: Uint8Array,
-  limits: Limits,
-): Promise<Connection> {
-  object('transport', transport);
-  object('transport.readable', transport.readable);
-  object('transport.writable', transport.writable);
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  let writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
-  try {
-    const [input, output] = [transport.readable.getReader(), transport.writable.getWriter()];
-    [reader, writer] = [input, output];
-    // The writer's failure is met where something is written.
-    output.closed.catch(() => undefined);
-    const early = await within(limits, 'the handshake', HANDSHAKE_TIMEOUT, async (ended) => {
-      ended.addEventListener('abort', () => {
-        input.cancel().catch(() => undefined);
-      });
-      return handshake(machine, transport, input, output, ended);
-    });
-    const remoteKey = machine.remoteKey ?? new Uint8Array();
-    const { signal } = limits;
-    return new Connection({
-      guard: established, machine, transport, reader: input, writer: output, localKey, remoteKey, early, signal,
-    });
-  } catch (error) {
-    // A transport that is just a pair of streams can end them only through
-    // their locks. What has failed already fails here again, and was told then.
-    reader?.cancel().catch(() => undefined);
-    writer?.close().catch(() => undefined);
-    transport.close();
-    throw error;
-  }
+/** Options of {@link Connection.send}. */
+export interface SendOptions {
+  /** Aborting it ends the wait with ABORTED. A message that is encrypted already is sent all the same. */
+  readonly signal?: AbortSignal | undefined;
 }
-
-/** Runs the acts and returns the messages that came right behind them. */
-async function handshake(
-  machine: Machine,
-  transport: Transport,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  writer: WritableStreamDefaultWriter<Uint8Array>,
-  ended: AbortSignal,
-): Promise<readonly Uint8Array[]> {
-  let unanswered = false;
-  try {
-    const act = machine.start();
-    if (act.length > 0) {
-      await writer.write(act);
-      unanswered = true;
-    }
-    for (;;) {
-      const { done, value } = await reader.read();
-      ended.throwIfAborted();
-      if (done) {
-        machine.end();
-        throw new BrontosigError('CONNECTION_CLOSED', 'the connection ended in the handshake');
-      }
-      unanswered = false;
-      const { send, messages } = machine.receive(value);
-      if (send !== undefined) {
-        await writer.write(send);
-        ended.throwIfAborted();
-      }
-      if (machine.state === 'ready') {
-        return messages;
-      }
-    }
-  } catch (cause) {
-    const error = asError('CONNECTION_CLOSED', 'the connection broke in the handshake', cause);
-    // A node may hang up on act one without ceremony.
-    const code = unanswered && (await wasDropped(transport, error)) ? 'NOT_ANSWERED' : error.code;
-    const known = handshakeCodes[code];
-    throw known === undefined ? error : new BrontosigError(...known, { cause });
-  }
-}
-
-/** The close code of a WebSocket that ended without one. */
-const NO_CLOSE_FRAME = 1006;
-
-/**
- * Tells whether the other side dropped the connection: TCP's reset, which only
- * Node shows, or a WebSocket that ended without a close, as it does on servers
- * that send none.
- */
-async function wasDropped(transport: Transport, error: BrontosigError): Promise<boolean> {
-  if (error.code !== 'CONNECTION_CLOSED') {
-    return false;
-  }
-  if ((error.cause as { code?: unknown } | undefined)?.code === 'ECONNRESET') {
-    return true;
-  }
-  return (await transport.closed)?.code === NO_CLOSE_FRAME;
-}
-
-const handshakeCodes: Readonly<Partial<Record<ErrorCode, readonly [ErrorCode, string]>>> = {
-  NOT_ANSWERED: [
-    'AUTHENTICATION_FAILED',
-    'authentication failed: the node hung up on act one, most likely because its key is not the expected one',
-  ],
-  MAC_FAILED: ['AUTHENTICATION_FAILED', 'authentication failed: an act of the handshake is not authentic'],
-  TRUNCATED: ['CONNECTION_CLOSED', 'the other side hung up in the middle of the handshake'],
-  UNSUPPORTED_VERSION: ['PROTOCOL_ERROR', 'the other side speaks another version of the handshake'],
-  INVALID_PUBLIC_KEY: ['PROTOCOL_ERROR', 'an act of the handshake holds no public key'],
-};
 
 /**
  * An encrypted and authenticated connection (BOLT-8) that carries messages of up
@@ -158,17 +46,21 @@ const handshakeCodes: Readonly<Partial<Record<ErrorCode, readonly [ErrorCode, st
  *
  * `readable` and iteration are one consumer of the messages: a second one throws
  * LOCKED. Read, or nothing that arrives is looked at; only the end of the
- * transport is noticed without.
+ * transport is noticed without. What had arrived before the other side ended the
+ * connection, in whatever way, can still be read. Read it to the end, or call
+ * `close()`, which drops it: until then the keys stay in memory.
  */
 export class Connection {
   /** The static public key of the other side, 33 bytes. It has proved that it holds the secret one. */
   readonly remoteKey: Uint8Array;
   /** The own static public key, 33 bytes. */
   readonly localKey: Uint8Array;
-  /** The messages that arrive. Reading slowly slows a TCP peer. */
+  /** The messages that arrive. Reading slowly slows the other side where `backpressure` is true. */
   readonly readable: ReadableStream<Uint8Array>;
-  /** Takes messages to send. Closing it closes the connection. */
+  /** Takes messages to send, one at a time. Closing it closes the connection. */
   readonly writable: WritableStream<Uint8Array>;
+  /** Whether the other side is slowed when nobody reads. It is not over a WebSocket. */
+  readonly backpressure: boolean;
   /**
    * Settles, and never rejects, when the connection has ended. A fault in what
    * arrived before and was not yet read is met by whoever reads it.
@@ -181,14 +73,22 @@ export class Connection {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #queue: Uint8Array[];
   readonly #signal: AbortSignal | undefined;
-  #messages!: ReadableStreamDefaultController<Uint8Array>;
-  #settleClosed!: (info: CloseInfo) => void;
-  #ended: CloseInfo | undefined;
-  #closing: Promise<void> | undefined;
+  readonly #closeTimeoutMs: number;
   readonly #writing = new Set<(error: BrontosigError) => void>();
-  /** How the transport ended, if that was orderly. */
-  #remoteClosed: TransportClose | undefined;
+  #messages!: ReadableStreamDefaultController<Uint8Array>;
+  #packets!: WritableStreamDefaultController;
+  #settleClosed!: (info: CloseInfo) => void;
+  #closing: Promise<void> | undefined;
+  /** Set when nothing more is sent. */
+  #ended: CloseInfo | undefined;
+  /** Set when nothing more is read. */
+  #finished = false;
   #pulling = false;
+  /** How the transport ended. */
+  #transportEnd: TransportClose | undefined;
+  /** What is read to see whether anything is left after the transport's end. */
+  #ahead: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
+  #lastWait: ReturnType<typeof setTimeout> | undefined;
 
   /** Connections are made by {@link connect} and {@link accept}. */
   constructor(parts: Parts) {
@@ -201,8 +101,10 @@ export class Connection {
     this.#writer = parts.writer;
     this.#queue = [...parts.early];
     this.#signal = parts.signal;
+    this.#closeTimeoutMs = parts.closeTimeoutMs;
     this.localKey = parts.localKey;
     this.remoteKey = parts.remoteKey;
+    this.backpressure = parts.transport.backpressure !== false;
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -213,15 +115,9 @@ export class Connection {
         },
         pull: async () => {
           this.#pulling = true;
-          try {
-            await this.#pull();
-          } finally {
-            this.#pulling = false;
-            if (this.#remoteClosed !== undefined) {
-              // It came while this pull delivered a message.
-              this.#settleOrderly(this.#remoteClosed);
-            }
-          }
+          await this.#pull();
+          this.#pulling = false;
+          this.#lookAhead();
         },
         cancel: async () => this.close(),
       },
@@ -229,6 +125,9 @@ export class Connection {
       new CountQueuingStrategy({ highWaterMark: 0 }),
     );
     this.writable = new WritableStream<Uint8Array>({
+      start: (controller) => {
+        this.#packets = controller;
+      },
       write: async (message) => this.send(message),
       close: async () => this.close(),
       abort: async () => this.close(),
@@ -238,8 +137,8 @@ export class Connection {
       // Between the last act and here.
       this.#onAbort();
     }
-    void this.#transport.closed?.then((close) => {
-      this.#transportClosed(close);
+    void closedOf(this.#transport)?.then((close) => {
+      this.#transportClosed(close ?? { reason: '' });
     });
   }
 
@@ -249,50 +148,53 @@ export class Connection {
    * @param message - 0 to 65,535 bytes.
    * @returns a promise that settles when the transport has taken it and has room
    * for more.
-   * @throws TypeError or RangeError for a wrong argument.
-   * @throws BrontosigError CONNECTION_CLOSED, or what ended the connection.
+   * @throws TypeError or RangeError that names a wrong argument.
+   * @throws BrontosigError CONNECTION_CLOSED, or what ended the connection;
+   * ABORTED.
    */
-  async send(message: Uint8Array): Promise<void> {
+  async send(message: Uint8Array, options: SendOptions = {}): Promise<void> {
     bytes('message', message, [0, MAX_BRONTIDE_MESSAGE_SIZE]);
-    if (this.#ended !== undefined || this.#closing !== undefined || this.#remoteClosed !== undefined) {
+    const signal = checkSignal(optionsOf('options', options, ['signal']).signal);
+    if (signal?.aborted === true) {
+      throw abortError(signal);
+    }
+    if (this.#ended !== undefined || this.#closing !== undefined || this.#transportEnd !== undefined) {
       throw this.#closedError();
     }
     // From here to the write nothing waits, so packets go out in the order in
     // which they were encrypted.
-    const packet = this.#machine.encrypt(message);
-    try {
-      await this.#write(packet);
-    } catch (cause) {
-      // Unless something else has ended it before, which then is the reason.
-      const error = asError('CONNECTION_CLOSED', 'the connection broke', cause);
-      this.#end({ by: 'remote', reason: '', error });
-      throw this.#closedError();
-    }
+    const written = this.#write(this.#machine.encrypt(message));
+    await (signal === undefined ? written : untilAborted(signal, written));
   }
 
   /** Writes to the transport. The end of the connection ends the wait, whatever the transport does. */
   async #write(packet: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#writing.add(reject);
-      const done = (settle: () => void): void => {
-        this.#writing.delete(reject);
-        settle();
-      };
       this.#writer.write(packet).then(
         () => {
-          done(resolve);
+          this.#writing.delete(reject);
+          resolve();
         },
         (cause: unknown) => {
-          done(() => {
-            reject(asError('CONNECTION_CLOSED', 'the connection broke', cause));
-          });
+          void this.#notWritten(cause);
         },
       );
     });
   }
 
+  /** Ends the sending since the transport has failed. What had arrived can still be read. */
+  async #notWritten(cause: unknown): Promise<void> {
+    if (this.#ended === undefined) {
+      const close = await endOf(this.#transport);
+      const error = close?.error ?? asError('CONNECTION_CLOSED', 'the connection broke', cause);
+      this.#transportClosed({ reason: '', ...close, error });
+    }
+  }
+
   #closedError(): BrontosigError {
-    return this.#ended?.error ?? new BrontosigError('CONNECTION_CLOSED', 'the connection is closed');
+    const error = this.#ended?.error ?? this.#transportEnd?.error;
+    return error ?? new BrontosigError('CONNECTION_CLOSED', 'the connection is closed');
   }
 
   /** Iterates over the messages. Leaving the loop closes the connection. */
@@ -318,7 +220,8 @@ export class Connection {
 
   /**
    * Ends the connection after everything that was sent has gone out, or after
-   * five seconds. Calling it again returns the same promise. It never rejects.
+   * `closeTimeoutMs`. Messages that arrived and were not read are dropped.
+   * Calling it again returns the same promise. It never rejects.
    */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -328,104 +231,182 @@ export class Connection {
   async #close(): Promise<void> {
     if (this.#ended === undefined) {
       try {
-        await within({}, 'closing', CLOSE_TIMEOUT, async () => this.#writer.close());
+        await within({ timeoutMs: this.#closeTimeoutMs }, 'closing', this.#closeTimeoutMs, async () => this.#writer.close());
       } catch {
         // What could not be sent is lost either way: this side gives up.
       }
-      this.#end({ by: 'local', reason: '' });
+      this.#end({ by: 'local' });
     }
+    this.#finish();
     await this.closed;
   }
 
   /** Delivers one message, or the end. */
   async #pull(): Promise<void> {
-    try {
-      while (this.#queue.length === 0) {
-        if (this.#machine.state === 'failed') {
-          // Throws what the machine had left to say.
-          this.#machine.receive(new Uint8Array());
-        }
-        const { done, value } = await this.#read();
-        if (this.#ended !== undefined) {
-          return;
-        }
-        if (done) {
-          this.#machine.end();
-          const close = await this.#transport.closed;
-          this.#end({ by: 'remote', code: close?.code, reason: close?.reason ?? '' });
-          return;
-        }
-        for (const received of this.#machine.receive(value).messages) {
-          this.#queue.push(received);
-        }
+    while (this.#queue.length === 0) {
+      let chunk: ReadableStreamReadResult<Uint8Array>;
+      try {
+        // A machine that has failed says here what it had left to say.
+        chunk = this.#hasFailed() ? { done: false, value: new Uint8Array() } : await this.#nextChunk();
+      } catch (cause) {
+        await this.#broken(cause);
+        return;
       }
-      const message = this.#queue.shift();
-      if (message !== undefined) {
-        this.#messages.enqueue(message);
+      if (this.#finished) {
+        return;
       }
-    } catch (cause) {
-      const error = asError('CONNECTION_CLOSED', 'the connection broke', cause);
-      const truncated = error.code === 'TRUNCATED';
-      this.#end({
-        by: 'remote',
-        reason: '',
-        error: truncated
-          ? new BrontosigError('CONNECTION_CLOSED', 'the other side hung up in the middle of a message', { cause })
-          : error,
-      });
+      if (chunk.done) {
+        await this.#endOfStream();
+        return;
+      }
+      try {
+        for (const message of this.#machine.receive(chunk.value).messages) {
+          this.#queue.push(message);
+        }
+      } catch (cause) {
+        this.#fail('local', cause);
+        return;
+      }
+    }
+    const message = this.#queue.shift();
+    if (message !== undefined) {
+      this.#messages.enqueue(message);
     }
   }
 
-  /** Reads from the transport. If that fails, the transport says how it ended. */
-  async #read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+  /** Whether there is only an error left for the reader. */
+  #hasFailed(): boolean {
+    return this.#machine.state === 'failed';
+  }
+
+  /** Reads from the transport. */
+  async #nextChunk(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    const chunk = this.#ahead ?? this.#reader.read();
+    this.#ahead = undefined;
+    return chunk;
+  }
+
+  /** Ends the connection since the transport's streams have failed. It says best how it ended. */
+  async #broken(cause: unknown): Promise<void> {
+    const close = this.#transportEnd ?? (await endOf(this.#transport));
+    this.#fail(close?.by, close?.error ?? cause, close);
+  }
+
+  #fail(by: CloseInfo['by'] | undefined, cause: unknown, close?: TransportClose): void {
+    const found = asError('CONNECTION_CLOSED', 'the connection broke', cause);
+    const error =
+      found.code === 'TRUNCATED'
+        ? new BrontosigError('CONNECTION_CLOSED', 'the other side hung up in the middle of a message', { cause })
+        : found;
+    this.#end({ ...close, by, error });
+    this.#finish(error);
+  }
+
+  /** Takes the end of what the other side sends. */
+  async #endOfStream(): Promise<void> {
+    const close = this.#transportEnd ?? (await endOf(this.#transport)) ?? { reason: '' };
     try {
-      return await this.#reader.read();
+      if (!this.#finished) {
+        this.#machine.end();
+      }
     } catch (cause) {
-      const close = await this.#transport.closed;
-      const error = asError('CONNECTION_CLOSED', 'the connection broke', cause);
-      this.#end({ by: 'remote', reason: '', ...close, error });
-      throw error;
+      this.#fail('remote', close.error ?? cause, close);
+      return;
     }
+    this.#end(close);
+    this.#finish(close.error);
   }
 
   readonly #onAbort = (): void => {
     if (this.#signal !== undefined) {
-      this.#end({ by: 'local', reason: '', error: abortError(this.#signal) });
+      const error = abortError(this.#signal);
+      this.#end({ by: 'local', error });
+      this.#finish(error);
     }
   };
 
-  /**
-   * Notices the end of the transport. After an orderly one there may be messages
-   * left to read; whoever reads them comes to the end.
-   */
+  /** Notices the end of the transport, after which there may be messages left to read. */
   #transportClosed(close: TransportClose): void {
-    this.#remoteClosed = close;
-    if (close.error !== undefined) {
-      this.#end({ by: 'remote', ...close });
-    } else if (!this.#pulling) {
-      this.#settleOrderly(close);
+    if (this.#finished || this.#transportEnd !== undefined) {
+      return;
     }
+    this.#transportEnd = close;
+    if (close.error !== undefined) {
+      this.#end(close);
+    }
+    // A stream that does not end with its transport.
+    this.#lastWait = setTimeout(() => {
+      this.#end(close);
+      this.#finish(close.error);
+    }, SAY_TIMEOUT);
+    this.#lookAhead();
   }
 
-  /** Tells of an orderly end, though there may be messages left to read. */
-  #settleOrderly({ code, reason }: TransportClose): void {
-    // Nothing is left that the signal could end.
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-    this.#settleClosed({ by: 'remote', code, reason });
+  /** After the end of the transport, sees whether anything is left that nobody has asked for yet. */
+  #lookAhead(): void {
+    const close = this.#transportEnd;
+    if (close === undefined || this.#finished || this.#pulling || this.#ahead !== undefined) {
+      return;
+    }
+    const left = (): void => {
+      clearTimeout(this.#lastWait);
+      this.#end(close);
+    };
+    if (this.#queue.length > 0 || this.#hasFailed()) {
+      left();
+      return;
+    }
+    const ahead = this.#reader.read();
+    this.#ahead = ahead;
+    ahead.then(
+      ({ done }) => {
+        if (this.#ahead !== ahead) {
+          return; // Somebody reads now.
+        }
+        if (done) {
+          void this.#endOfStream();
+        } else {
+          left();
+        }
+      },
+      (cause: unknown) => {
+        if (this.#ahead === ahead) {
+          void this.#broken(cause);
+        }
+      },
+    );
   }
 
-  #end(info: CloseInfo): void {
+  /** Ends the sending. */
+  #end({ by = 'remote', code, reason = '', error: fault }: Partial<TransportClose>): void {
     if (this.#ended !== undefined) {
       return;
     }
+    const info = { by, code, reason, error: fault };
     this.#ended = info;
+    const error = this.#closedError();
     for (const reject of this.#writing) {
-      reject(this.#closedError());
+      reject(error);
     }
+    this.#writing.clear();
+    this.#packets.error(error);
     this.#signal?.removeEventListener('abort', this.#onAbort);
+    // What has failed or been closed already fails here again.
+    this.#writer.abort().catch(() => undefined);
+    this.#settleClosed(info);
+  }
+
+  /** Ends the reading. */
+  #finish(error?: BrontosigError): void {
+    if (this.#finished) {
+      return;
+    }
+    this.#finished = true;
+    clearTimeout(this.#lastWait);
+    this.#queue.length = 0;
     this.#machine.dispose();
-    if (info.error !== undefined) {
-      this.#messages.error(info.error);
+    if (error !== undefined) {
+      this.#messages.error(error);
     } else {
       try {
         this.#messages.close();
@@ -433,10 +414,7 @@ export class Connection {
         // The reader has cancelled the stream, which closes it.
       }
     }
-    // What has failed or been closed already fails here again.
     this.#reader.cancel().catch(() => undefined);
-    this.#writer.abort().catch(() => undefined);
-    this.#transport.close();
-    this.#settleClosed(info);
+    closeQuietly(this.#transport);
   }
 }

@@ -1,13 +1,13 @@
-import { bytes, integer, list, object } from './check.js';
+import { bytes, integer, list, options as optionsOf, pick } from './check.js';
 import { bridgeUrl, parseHost } from './bridge-url.js';
-import { connect, type Address, type ConnectOptions } from './brontide.js';
+import { connect, CONNECT_OPTIONS, type Address, type ConnectOptions } from './connect.js';
 import { CHAIN_HASH_SIZE, MAX_SIGNERS } from './generated.js';
-import { within } from './limits.js';
+import { queueLimit, within } from './limits.js';
 import { newPeer, type Peer, type PeerSettings } from './peer.js';
 import type { Transport } from './transport.js';
 
 export { bridgeUrl } from './bridge-url.js';
-export type { Address } from './brontide.js';
+export type { Address } from './connect.js';
 export type { CloseInfo } from './connection.js';
 export {
   Peer,
@@ -23,9 +23,6 @@ export {
 /** Milliseconds that connecting, the handshake and init may take by default. */
 const CONNECT_TIMEOUT = 30_000;
 
-/** Bytes of messages that may wait for the application by default. */
-const MAX_QUEUED = 16 << 20;
-
 /** Options of {@link connectPeer}. */
 export interface PeerOptions extends Omit<ConnectOptions, 'nodeId'> {
   /** The node's static public key, 33 bytes or 66 hexadecimal digits. A URI names it already. */
@@ -39,6 +36,11 @@ export interface PeerOptions extends Omit<ConnectOptions, 'nodeId'> {
   /** The chain hashes of the networks of interest, 32 bytes each; a node that is on others only is refused. */
   readonly networks?: readonly Uint8Array[] | undefined;
 }
+
+/** The names of the options of {@link connectPeer}. */
+const PEER_OPTIONS: readonly (keyof PeerOptions)[] = [
+  ...CONNECT_OPTIONS, 'bridge', 'features', 'knownFeatures', 'networks',
+];
 
 /**
  * Connects to a Lightning node: the handshake (BOLT-8), then init (BOLT-1).
@@ -55,12 +57,12 @@ export interface PeerOptions extends Omit<ConnectOptions, 'nodeId'> {
  * MALFORMED_MESSAGE, MALFORMED_TLV for what the node says in init.
  */
 export async function connectPeer(target: Address | Transport, options: PeerOptions = {}): Promise<Peer> {
-  const o = object('options', options);
+  const o = optionsOf('options', options, PEER_OPTIONS);
   const settings = peerSettings(o);
   const [address, nodeId] = resolve(target, o);
   const timeoutMs = o.timeoutMs ?? CONNECT_TIMEOUT;
   return within({ signal: o.signal, timeoutMs }, 'connecting', CONNECT_TIMEOUT, async (ended) => {
-    const connection = await connect(address, { ...o, nodeId, timeoutMs });
+    const connection = await connect(address, pick({ ...o, nodeId, timeoutMs }, CONNECT_OPTIONS));
     if (ended.aborted) {
       await connection.close();
     }
@@ -109,6 +111,6 @@ function peerSettings(o: PeerOptions): PeerSettings {
     networks: Array.from(list('networks', o.networks ?? [], MAX_SIGNERS), (hash, i) =>
       bytes(`networks[${i}]`, hash, CHAIN_HASH_SIZE),
     ),
-    maxQueuedBytes: integer('maxQueuedBytes', o.maxQueuedBytes ?? MAX_QUEUED, 1, 2 ** 31),
+    maxQueuedBytes: queueLimit(o.maxQueuedBytes),
   };
 }

@@ -4,6 +4,18 @@ import { BrontosigError } from './errors.js';
 /** The longest time that a timer can run, in milliseconds. */
 const LONGEST = 2 ** 31 - 1;
 
+/**
+ * Milliseconds after which a connection ends when its reader takes nothing and
+ * the other side has to wait for it: answers to pings would come too late.
+ */
+export const READER_PATIENCE = 20_000;
+
+/** Bytes that may wait for the reader by default. */
+export const MAX_QUEUED: number = 16 << 20;
+
+/** The least that `maxQueuedBytes` may be: a message and the chunk that it comes in have to fit. */
+const LEAST_QUEUED = 1 << 17;
+
 /** What bounds a wait. */
 export interface Limits {
   /** Aborting it ends the wait with ABORTED. */
@@ -13,12 +25,36 @@ export interface Limits {
 }
 
 /**
- * Returns the time that the limits name, or the default.
+ * Checks a time in milliseconds.
  *
- * @throws TypeError or RangeError that names `timeoutMs`.
+ * @param name - of the option.
+ * @throws TypeError or RangeError that names it.
  */
-export function timeoutOf(limits: Limits, defaultMs: number): number {
-  return integer('timeoutMs', limits.timeoutMs ?? defaultMs, 1, LONGEST);
+export function milliseconds(name: string, value: number): number {
+  return integer(name, value, 1, LONGEST);
+}
+
+/**
+ * Checks an option `maxQueuedBytes`.
+ *
+ * @throws TypeError or RangeError that names it.
+ */
+export function queueLimit(value: number | undefined): number {
+  return integer('maxQueuedBytes', value ?? MAX_QUEUED, LEAST_QUEUED, 2 ** 31);
+}
+
+/**
+ * Checks an option `signal`.
+ *
+ * @throws TypeError that names it.
+ */
+export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  // A signal of another window is no instance of this one's class.
+  const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>;
+  if (signal !== undefined && (typeof aborted !== 'boolean' || typeof addEventListener !== 'function')) {
+    throw new TypeError('signal: an AbortSignal expected');
+  }
+  return signal;
 }
 
 /** The error for a signal that has aborted, with the reason that it gives. */
@@ -43,11 +79,8 @@ export async function within<T>(
   defaultMs: number,
   run: (ended: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { signal } = limits;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('signal: an AbortSignal expected');
-  }
-  const ms = timeoutOf(limits, defaultMs);
+  const signal = checkSignal(limits.signal);
+  const ms = milliseconds('timeoutMs', limits.timeoutMs ?? defaultMs);
   if (signal?.aborted === true) {
     throw abortError(signal);
   }
@@ -69,6 +102,11 @@ export async function within<T>(
   }
 }
 
+/** Waits for something that goes on by itself, or until the signal aborts. */
+export async function untilAborted<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
+  return within({ signal, timeoutMs: LONGEST }, 'the wait', LONGEST, async () => running);
+}
+
 /** Rejects with the signal's reason when it aborts. */
 async function rejection(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
@@ -76,4 +114,19 @@ async function rejection(signal: AbortSignal): Promise<never> {
       reject(signal.reason as Error);
     });
   });
+}
+
+/** A time that several waits share. */
+export class Deadline {
+  readonly #end: number;
+
+  /** Starts the time. */
+  constructor(ms: number) {
+    this.#end = performance.now() + ms;
+  }
+
+  /** The milliseconds that a wait may take which has a limit of its own. */
+  within(ms: number): number {
+    return Math.max(1, Math.min(ms, Math.ceil(this.#end - performance.now())));
+  }
 }

@@ -7,6 +7,7 @@ import {
   type MachineState,
 } from './generated.js';
 import { Handle, handleOf } from './handle.js';
+import { requireRandom } from './random.js';
 import { call, output } from './runtime.js';
 
 /** Options of a {@link Machine}. */
@@ -87,6 +88,7 @@ export class Machine extends Handle {
    * DISPOSED.
    */
   start(): Uint8Array<ArrayBuffer> {
+    requireRandom();
     return output(call('brontide_start', [], handleOf(this)));
   }
 

@@ -1,4 +1,5 @@
 import { BrontosigError, type ErrorCode } from './errors.js';
+import { within } from './limits.js';
 
 /** How a transport ended. */
 export interface TransportClose {
@@ -6,6 +7,8 @@ export interface TransportClose {
   readonly code?: number | undefined;
   /** What the other side said, or an empty string. */
   readonly reason: string;
+  /** Which side ended it; the other one if that is left out. */
+  readonly by?: 'local' | 'remote' | undefined;
   /** Set unless the end was orderly. */
   readonly error?: BrontosigError | undefined;
 }
@@ -16,11 +19,16 @@ export interface TransportClose {
  * is every other pair of streams.
  */
 export interface Transport {
-  /** What the other side sends. Errors when the connection breaks. */
+  /** What the other side sends. Errors when the connection breaks, after what came before. */
   readonly readable: ReadableStream<Uint8Array>;
   /** What goes to the other side. A write settles when there is room for more. */
   readonly writable: WritableStream<Uint8Array>;
-  /** Settles when the transport has ended. It never rejects. */
+  /**
+   * False if the other side cannot be slowed, whether or not somebody reads, as
+   * it is with a WebSocket. By default it can.
+   */
+  readonly backpressure?: boolean | undefined;
+  /** Settles when the transport has ended. */
   readonly closed?: Promise<TransportClose> | undefined;
   /** Ends the transport in both directions. Calling it again does nothing. */
   close(code?: number, reason?: string): void;
@@ -34,8 +42,8 @@ export interface WebSocketLike {
   readonly readyState: number;
   /** Bytes that have not gone to the network. */
   readonly bufferedAmount: number;
-  /** Sends one binary message. */
-  send(data: Uint8Array<ArrayBuffer>): void;
+  /** Sends one binary message. That of npm `ws` calls `sent` when it has gone out; others ignore it. */
+  send(data: Uint8Array<ArrayBuffer>, sent?: () => void): void;
   /** Starts the closing handshake. */
   close(code?: number, reason?: string): void;
   /** Listens to open, message, error or close. */
@@ -52,7 +60,15 @@ export interface Network {
   /** Tells why the server did not upgrade, where that can be known. */
   readonly watchRefusal?: (socket: WebSocketLike, refuse: (status: number, reason: string) => void) => void;
   /** Opens a TCP connection. It rejects when the signal aborts. */
-  readonly openTcp?: (host: string, port: number, signal: AbortSignal) => Promise<Transport>;
+  readonly openTcp?: (host: string, port: number, options: TcpOptions) => Promise<Transport>;
+}
+
+/** What bounds a TCP connection. */
+export interface TcpOptions {
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
+  /** The most bytes that wait for a slow reader. */
+  readonly maxQueuedBytes: number;
 }
 
 let network: Network = {};
@@ -103,4 +119,36 @@ function said(reason: string): string {
 /** Turns anything that was thrown into an error of this package. */
 export function asError(code: ErrorCode, text: string, cause: unknown): BrontosigError {
   return cause instanceof BrontosigError ? cause : new BrontosigError(code, text, { cause });
+}
+
+/** Milliseconds in which a transport whose streams have ended says how it ended. */
+export const SAY_TIMEOUT = 2_000;
+
+/** Waits for the end of a transport whose streams have ended. It may say nothing of it. */
+export async function endOf(transport: Transport): Promise<TransportClose | undefined> {
+  try {
+    return await within({}, 'the end of the transport', SAY_TIMEOUT, async () => closedOf(transport));
+  } catch {
+    return undefined;
+  }
+}
+
+/** How a transport will have ended, put in form; it never rejects. Undefined if the transport does not say. */
+export function closedOf(transport: Transport): Promise<TransportClose | undefined> | undefined {
+  if (transport.closed === undefined) {
+    return undefined;
+  }
+  return Promise.resolve(transport.closed as Promise<Partial<TransportClose> | undefined>).then(
+    (close) => ({ ...close, reason: close?.reason ?? '' }),
+    (cause: unknown) => ({ reason: '', error: asError('CONNECTION_CLOSED', 'the connection broke', cause) }),
+  );
+}
+
+/** Closes a transport that is given up. */
+export function closeQuietly(transport: Transport): void {
+  try {
+    transport.close();
+  } catch {
+    // There is nothing more that could be done to end it.
+  }
 }

@@ -1,6 +1,7 @@
-import { integer, object, string } from './check.js';
+import { integer, object, options as optionsOf, string } from './check.js';
 import { BrontosigError } from './errors.js';
-import { within, type Limits } from './limits.js';
+import { Inbox } from './inbox.js';
+import { queueLimit, within, type Limits } from './limits.js';
 import {
   closeError,
   currentNetwork,
@@ -20,20 +21,18 @@ const CLOSE_TIMEOUT = 5_000;
 /** Bytes in one WebSocket message. Some servers take no longer ones. */
 const MAX_FRAME = 16_384;
 
+/** Bytes in the longest WebSocket message that is taken. */
+export const MAX_RECEIVED_FRAME: number = 1 << 20;
+
 /** Bytes that may wait in the socket before a write waits too. */
-const HIGH_WATER = 65_536;
-
-/** Milliseconds between looks at the socket's buffer: it tells nobody when it drains. */
-const DRAIN_INTERVAL = 10;
-
-/** Bytes that may wait for the reader: a browser's WebSocket cannot be slowed. */
-const MAX_QUEUED = 16 << 20;
+const HIGH_WATER = 1 << 18;
 
 /**
- * Bytes that a waiting chunk counts beyond its own, about what its objects take.
- * Without them, chunks of a byte or of none could wait in any number.
+ * Milliseconds until the first and between later looks at the buffer of a
+ * socket: that of a browser tells nobody when it drains.
  */
-const CHUNK_OVERHEAD = 256;
+const FIRST_LOOK = 1;
+const LAST_LOOK = 64;
 
 /**
  * The close codes for a server that breaks the rules, and for more than the
@@ -42,6 +41,8 @@ const CHUNK_OVERHEAD = 256;
  */
 const BAD_DATA = 4400;
 const TOO_MUCH = 4413;
+
+const TOO_LONG = 'the server sent a message that is too long';
 
 const OPEN = 1;
 const CLOSED = 3;
@@ -55,11 +56,19 @@ export interface WebSocketOptions extends Limits {
   /** The most bytes in one WebSocket message, 16,384 by default. */
   readonly maxFrameBytes?: number | undefined;
   /**
-   * The most bytes that wait for a slow reader, 16 MiB by default. Beyond that
-   * the connection ends with QUEUE_FULL, since a WebSocket cannot be slowed.
+   * The most bytes that wait for a slow reader, 131,072 or more and 16 MiB by
+   * default; each chunk counts 256 beyond its own. Beyond that a TCP peer is
+   * made to wait, and if the reader then takes nothing for 20 seconds the
+   * connection ends with QUEUE_FULL. A WebSocket cannot be slowed: it ends with
+   * QUEUE_FULL at once.
    */
   readonly maxQueuedBytes?: number | undefined;
 }
+
+/** The names of the options of {@link webSocketTransport}. */
+export const WEB_SOCKET_OPTIONS: readonly (keyof WebSocketOptions)[] = [
+  'signal', 'timeoutMs', 'WebSocket', 'bridgeToken', 'maxFrameBytes', 'maxQueuedBytes',
+];
 
 /**
  * Opens a WebSocket as a stream of bytes, or takes one that is open or opening.
@@ -74,12 +83,20 @@ export async function webSocketTransport(
   target: string | URL | WebSocketLike,
   options: WebSocketOptions = {},
 ): Promise<Transport> {
-  object('options', options);
-  const maxFrame = integer('maxFrameBytes', options.maxFrameBytes ?? MAX_FRAME, 1, 1 << 20);
-  const maxQueued = integer('maxQueuedBytes', options.maxQueuedBytes ?? MAX_QUEUED, 1, 2 ** 31);
-  const isAddress = typeof target === 'string' || target instanceof URL;
-  return within(options, 'opening the WebSocket', OPEN_TIMEOUT, async (ended) => {
-    const socket = isAddress ? newSocket(target, options) : checkSocket(target);
+  const o = optionsOf('options', options, WEB_SOCKET_OPTIONS);
+  const maxFrame = integer('maxFrameBytes', o.maxFrameBytes ?? MAX_FRAME, 1, 1 << 20);
+  const maxQueued = queueLimit(o.maxQueuedBytes);
+  const bridgeToken = o.bridgeToken === undefined ? undefined : string('bridgeToken', o.bridgeToken);
+  const Socket = o.WebSocket ?? platformSocket();
+  if (typeof Socket !== 'function') {
+    throw new TypeError('WebSocket: a constructor expected');
+  }
+  const make =
+    typeof target === 'string' || target instanceof URL
+      ? newSocket.bind(undefined, Socket, webSocketUrl(target), bridgeToken)
+      : checkSocket.bind(undefined, target);
+  return within(o, 'opening the WebSocket', OPEN_TIMEOUT, async (ended) => {
+    const socket = make();
     const transport = new SocketTransport(socket, maxFrame, maxQueued);
     ended.addEventListener('abort', () => {
       transport.close();
@@ -92,20 +109,34 @@ export async function webSocketTransport(
   });
 }
 
-function newSocket(address: string | URL, options: WebSocketOptions): WebSocketLike {
-  const Socket =
-    options.WebSocket ??
-    currentNetwork().WebSocket ??
-    (globalThis.WebSocket as WebSocketConstructor | undefined);
+/** The WebSocket of the platform. */
+function platformSocket(): WebSocketConstructor {
+  const Socket = currentNetwork().WebSocket ?? (globalThis.WebSocket as WebSocketConstructor | undefined);
   if (Socket === undefined) {
     throw new BrontosigError('CONNECTION_FAILED', 'this platform has no WebSocket: pass one as an option');
   }
-  const bridgeToken = options.bridgeToken === undefined ? undefined : string('bridgeToken', options.bridgeToken);
+  return Socket;
+}
+
+/** Checks an address. The platforms differ in what they say of a wrong one. */
+function webSocketUrl(address: string | URL): string {
+  try {
+    const { protocol, hash, href } = new URL(address);
+    if (/^wss?:$/.test(protocol) && hash === '') {
+      return href;
+    }
+  } catch {
+    // It is no URL at all.
+  }
+  throw new TypeError('address: a ws:// or wss:// URL without a fragment expected');
+}
+
+function newSocket(Socket: WebSocketConstructor, url: string, bridgeToken: string | undefined): WebSocketLike {
   try {
     if (bridgeToken === undefined) {
-      return new Socket(String(address));
+      return new Socket(url);
     }
-    return new Socket(String(address), ['brontosig', `brontosig.token.${base64url(bridgeToken)}`]);
+    return new Socket(url, ['brontosig', `brontosig.token.${base64url(bridgeToken)}`]);
   } catch (cause) {
     throw new BrontosigError('CONNECTION_FAILED', 'the WebSocket cannot be made', { cause });
   }
@@ -124,22 +155,32 @@ function base64url(text: string): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-function queuedSize(chunk: Uint8Array): number {
-  return CHUNK_OVERHEAD + chunk.length;
+/** What npm `ws` objects to in what the server sent, as an error. */
+function socketError(cause: unknown): BrontosigError | undefined {
+  const { code } = (cause ?? {}) as { code?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('WS_ERR_')) {
+    return undefined;
+  }
+  const text = code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' ? TOO_LONG : 'the server breaks the rules of WebSockets';
+  return new BrontosigError('PROTOCOL_ERROR', text, { cause });
 }
 
 class SocketTransport implements Transport {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
+  readonly backpressure = false;
   readonly closed: Promise<TransportClose>;
   readonly opened: Promise<void>;
 
   readonly #socket: WebSocketLike;
   readonly #maxFrame: number;
-  #reader!: ReadableStreamDefaultController<Uint8Array>;
+  readonly #maxQueued: number;
+  readonly #inbox: Inbox;
   #writer!: WritableStreamDefaultController;
   #settleOpened!: { resolve: () => void; reject: (error: BrontosigError) => void };
   #settleClosed!: (close: TransportClose) => void;
+  /** Ends the wait of a write, which looks at the buffer again. */
+  #look: () => void = () => undefined;
   #wasOpen = false;
   #ended = false;
   #closeTimer: ReturnType<typeof setTimeout> | undefined;
@@ -147,6 +188,7 @@ class SocketTransport implements Transport {
   constructor(socket: WebSocketLike, maxFrame: number, maxQueued: number) {
     this.#socket = socket;
     this.#maxFrame = maxFrame;
+    this.#maxQueued = maxQueued;
     this.opened = new Promise((resolve, reject) => {
       this.#settleOpened = { resolve, reject };
     });
@@ -155,28 +197,18 @@ class SocketTransport implements Transport {
     });
     // Whoever waits hears of it; where nobody does, it is no unhandled rejection.
     this.opened.catch(() => undefined);
-    this.readable = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#reader = controller;
-        },
-        cancel: () => {
-          this.close();
-        },
-      },
-      { highWaterMark: maxQueued, size: queuedSize },
-    );
+    const onCancel = (): void => {
+      this.close();
+    };
+    this.#inbox = new Inbox({ onCancel });
+    this.readable = this.#inbox.readable;
     this.writable = new WritableStream<Uint8Array>({
       start: (controller) => {
         this.#writer = controller;
       },
       write: async (chunk) => this.#write(chunk),
-      close: () => {
-        this.close();
-      },
-      abort: () => {
-        this.close();
-      },
+      close: onCancel,
+      abort: onCancel,
     });
     this.#listen();
   }
@@ -187,7 +219,7 @@ class SocketTransport implements Transport {
     }
     this.#closeTimer = setTimeout(() => {
       this.#terminate();
-      this.#end({ reason: 'the server did not answer the close in time' });
+      this.#end({ by: 'local', reason: 'the server did not answer the close in time' });
     }, CLOSE_TIMEOUT);
     try {
       this.#socket.close(code, reason);
@@ -215,6 +247,7 @@ class SocketTransport implements Transport {
     });
     socket.addEventListener('close', (event: CloseEvent) => {
       // Not before: a server that never answers the close is to be dropped.
+      const by = this.#closeTimer === undefined ? 'remote' : 'local';
       clearTimeout(this.#closeTimer);
       const { code, reason } = event;
       if (!this.#wasOpen) {
@@ -222,7 +255,9 @@ class SocketTransport implements Transport {
         this.#end({ code, reason, error: new BrontosigError('CONNECTION_FAILED', text, { cause }) });
         return;
       }
-      this.#end({ code, reason, error: closeError(code, reason) });
+      // What this side has closed has ended well, whatever became of the close.
+      const error = by === 'local' ? undefined : socketError(cause) ?? closeError(code, reason);
+      this.#end({ by, code, reason, error });
     });
     currentNetwork().watchRefusal?.(socket, (status, reason) => {
       this.#end({ reason, error: refusalError(status, reason) });
@@ -243,12 +278,16 @@ class SocketTransport implements Transport {
       this.#fail(BAD_DATA, new BrontosigError('PROTOCOL_ERROR', 'the server sent a text message'));
       return;
     }
-    const chunk = new Uint8Array(data);
-    if ((this.#reader.desiredSize ?? 0) < queuedSize(chunk)) {
+    if (data.byteLength > MAX_RECEIVED_FRAME) {
+      this.#fail(TOO_MUCH, new BrontosigError('PROTOCOL_ERROR', TOO_LONG));
+      return;
+    }
+    if (this.#inbox.size + Inbox.cost(data.byteLength) > this.#maxQueued) {
       this.#fail(TOO_MUCH, new BrontosigError('QUEUE_FULL', 'more bytes arrived than the reader took'));
       return;
     }
-    this.#reader.enqueue(chunk);
+    this.#inbox.push(new Uint8Array(data));
+    this.#look();
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
@@ -260,16 +299,25 @@ class SocketTransport implements Transport {
     }
     for (let at = 0; at < chunk.length; at += this.#maxFrame) {
       // A copy: the socket may read the bytes later.
-      this.#socket.send(new Uint8Array(chunk.subarray(at, at + this.#maxFrame)));
+      this.#socket.send(new Uint8Array(chunk.subarray(at, at + this.#maxFrame)), () => {
+        this.#look();
+      });
     }
-    while (this.#socket.bufferedAmount > HIGH_WATER && !this.#ended) {
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL));
+    for (let ms = FIRST_LOOK; this.#socket.bufferedAmount > HIGH_WATER && !this.#ended; ms = Math.min(2 * ms, LAST_LOOK)) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#look = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
     }
   }
 
+  /** Ends the connection for a reason of this side. */
   #fail(code: number, error: BrontosigError): void {
     this.close(code, error.message);
-    this.#end({ code, reason: error.message, error });
+    this.#end({ by: 'local', code, reason: error.message, error });
   }
 
   /** Drops the connection where the platform can do that. */
@@ -283,18 +331,11 @@ class SocketTransport implements Transport {
       return;
     }
     this.#ended = true;
-    const { error } = close;
-    this.#settleOpened.reject(error ?? new BrontosigError('CONNECTION_CLOSED', 'the WebSocket was closed'));
-    if (error !== undefined) {
-      this.#reader.error(error);
-    } else {
-      try {
-        this.#reader.close();
-      } catch {
-        // The reader has cancelled the stream, which closes it.
-      }
-    }
-    this.#writer.error(error ?? new BrontosigError('CONNECTION_CLOSED', 'the WebSocket was closed'));
+    this.#look();
+    const error = close.error ?? new BrontosigError('CONNECTION_CLOSED', 'the WebSocket was closed');
+    this.#settleOpened.reject(error);
+    this.#inbox.end(close.error);
+    this.#writer.error(error);
     this.#settleClosed(close);
   }
 }

@@ -290,11 +290,11 @@ void test('a signal ends it before, during and after', async () => {
 void test('a reader that takes too little ends a WebSocket', async () => {
   await withServer(
     webSocketServer((socket) => {
-      socket.send(new Uint8Array(600));
-      socket.send(new Uint8Array(600));
+      socket.send(new Uint8Array(70_000));
+      socket.send(new Uint8Array(70_000));
     }),
     async (port) => {
-      const transport = await webSocketTransport(`ws://127.0.0.1:${port}`, { maxQueuedBytes: 1000, ...limit });
+      const transport = await webSocketTransport(`ws://127.0.0.1:${port}`, { maxQueuedBytes: 131_072, ...limit });
       const close = await transport.closed;
       assert.equal(close?.error?.code, 'QUEUE_FULL');
     },
@@ -304,12 +304,12 @@ void test('a reader that takes too little ends a WebSocket', async () => {
 void test('chunks without bytes cannot wait in any number', async () => {
   await withServer(
     webSocketServer((socket) => {
-      for (let i = 0; i < 5; i++) {
+      for (let i = 0; i < 600; i++) {
         socket.send(new Uint8Array());
       }
     }),
     async (port) => {
-      const transport = await webSocketTransport(`ws://127.0.0.1:${port}`, { maxQueuedBytes: 1000, ...limit });
+      const transport = await webSocketTransport(`ws://127.0.0.1:${port}`, { maxQueuedBytes: 131_072, ...limit });
       const close = await transport.closed;
       assert.equal(close?.error?.code, 'QUEUE_FULL');
     },

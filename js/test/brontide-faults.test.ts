@@ -44,7 +44,7 @@ function respond(socket: Socket, ready: (machine: Machine, messages: readonly Ui
 void test('a platform that allows few close codes still closes, with the right error', { timeout: 20_000 }, async () => {
   const cases = [
     { send: 'text', options: {}, code: 'PROTOCOL_ERROR' },
-    { send: new Uint8Array(100), options: { maxQueuedBytes: 50 }, code: 'QUEUE_FULL' },
+    { send: new Uint8Array(140_000), options: { maxQueuedBytes: 131_072 }, code: 'QUEUE_FULL' },
   ];
   for (const { send, options, code } of cases) {
     let gone: Promise<unknown> | undefined;

@@ -151,8 +151,8 @@ void test('messages, warnings and errors', async () => {
 });
 
 void test('messages that nobody reads are bounded', async () => {
-  const { peer, node } = await meet({ maxQueuedBytes: 100_000 });
-  const message = new Uint8Array(60_000);
+  const { peer, node } = await meet({ maxQueuedBytes: 131_072 });
+  const message = new Uint8Array(65_535);
   message.set([0x80, 0x01]);
   await node.send(message);
   // The second is too much. What the node still sends may meet the end.
@@ -170,8 +170,8 @@ void test('messages that nobody reads are bounded', async () => {
   assert.equal(kept.length, 1);
 
   // Messages without a payload count too.
-  const empty = await meet({ maxQueuedBytes: 1000 });
-  for (let i = 0; i < 5; i++) {
+  const empty = await meet({ maxQueuedBytes: 131_072 });
+  for (let i = 0; i < 600; i++) {
     await empty.node.send(Uint8Array.of(0x80, 0x01)).catch(() => undefined);
   }
   assert.equal((await empty.peer.closed).error?.code, 'QUEUE_FULL');
