@@ -80,15 +80,15 @@ func (c *cipherState) seal(dst, plaintext []byte) ([]byte, error) {
 	return dst, c.advance()
 }
 
-// open decrypts ciphertext in place and returns the plaintext, which is shorter
-// by MACSize.
-func (c *cipherState) open(ciphertext []byte) ([]byte, error) {
+// open appends the plaintext of ciphertext, shorter by MACSize, to dst, which
+// may be ciphertext[:0].
+func (c *cipherState) open(dst, ciphertext []byte) ([]byte, error) {
 	c.nonceBuf = nonceBytes(c.nonce)
-	plaintext, err := c.aead.Open(ciphertext[:0], c.nonceBuf[:], ciphertext, nil)
+	dst, err := c.aead.Open(dst, c.nonceBuf[:], ciphertext, nil)
 	if err != nil {
 		return nil, newError(ErrMAC, "authentication failed")
 	}
-	return plaintext, c.advance()
+	return dst, c.advance()
 }
 
 // advance counts one operation and rotates the key when it has done its last.

@@ -4,9 +4,7 @@ package brontide
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"net"
+		"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -24,7 +22,11 @@ const closeFlushTimeout = time.Second
 //
 // Read and Write treat the connection as a stream of bytes; ReadNextMessage,
 // WriteMessage and Flush as one of messages. All methods may be called from
-// several goroutines.
+// several goroutines; ReadNextHeader and ReadNextBody belong together, so they
+// are for one.
+//
+// Memory for messages is taken only while one is in flight; an idle Conn has a
+// few kilobytes.
 //
 // The end of the stream is not authenticated: io.EOF says that the carrier ended
 // between two messages, not that the peer meant it to.
@@ -33,153 +35,22 @@ type Conn struct {
 	machine *Machine
 
 	readMu sync.Mutex
-	// rest is what Read has not yet handed out of a message.
-	rest []byte
+	ahead  readAhead
+	// rest is what Read has not yet handed out of a message, in restBuffer.
+	rest       []byte
+	restBuffer *buffer
 
 	writeMu sync.Mutex
-	// writeDeadline is the carrier's, in nanoseconds since 1970, or 0.
-	writeDeadline atomic.Int64
+	// writeDeadline is the carrier's; nil if there is none.
+	writeDeadline atomic.Pointer[time.Time]
 
 	closing   sync.Once
 	closed    atomic.Bool
 	closeErrs error
 }
 
-// Client does the handshake of the initiator over carrier, with a peer whose
-// static key must be remote, and returns the connection. A timeout above 0 is
-// for the whole handshake. On an error the carrier is closed. ErrNotAnswered and
-// ErrMAC say that the peer most likely has another key.
-func Client(carrier net.Conn, local SingleKeyECDH, remote *btcec.PublicKey, timeout time.Duration) (*Conn, error) {
-	machine, err := NewBrontideMachine(true, local, remote)
-	return establish(carrier, machine, err, timeout, func() error {
-		one, err := machine.GenActOne()
-		if err != nil {
-			return err
-		}
-		if err := writeAct(carrier, one[:]); err != nil {
-			return err
-		}
-		var two [ActTwoSize]byte
-		if err := readAct(carrier, machine, two[:]); err != nil {
-			return err
-		}
-		if err := machine.RecvActTwo(two); err != nil {
-			return err
-		}
-		three, err := machine.GenActThree()
-		if err != nil {
-			return err
-		}
-		return writeAct(carrier, three[:])
-	})
-}
-
-// Server does the handshake of the responder over carrier and returns the
-// connection; its RemotePub is the initiator's proven static key. A timeout
-// above 0 is for the whole handshake. On an error the carrier is closed.
-func Server(carrier net.Conn, local SingleKeyECDH, timeout time.Duration) (*Conn, error) {
-	machine, err := NewBrontideMachine(false, local, nil)
-	return establish(carrier, machine, err, timeout, func() error {
-		var one [ActOneSize]byte
-		if err := readAct(carrier, machine, one[:]); err != nil {
-			return err
-		}
-		if err := machine.RecvActOne(one); err != nil {
-			return err
-		}
-		two, err := machine.GenActTwo()
-		if err != nil {
-			return err
-		}
-		if err := writeAct(carrier, two[:]); err != nil {
-			return err
-		}
-		var three [ActThreeSize]byte
-		if err := readAct(carrier, machine, three[:]); err != nil {
-			return err
-		}
-		return machine.RecvActThree(three)
-	})
-}
-
-// establish runs a handshake between a deadline set and a deadline cleared, and
-// leaves nothing behind when any of it fails.
-func establish(carrier net.Conn, machine *Machine, err error, timeout time.Duration, run func() error) (*Conn, error) {
-	if err == nil && timeout > 0 {
-		err = carrier.SetDeadline(time.Now().Add(timeout))
-	}
-	if err == nil {
-		err = run()
-	}
-	if err == nil && timeout > 0 {
-		err = carrier.SetDeadline(time.Time{})
-	}
-	if err != nil {
-		if machine != nil {
-			machine.Wipe()
-		}
-		return nil, errors.Join(err, carrier.Close())
-	}
-	return &Conn{carrier: carrier, machine: machine}, nil
-}
-
-func writeAct(carrier net.Conn, act []byte) error {
-	if _, err := carrier.Write(act); err != nil {
-		return fmt.Errorf("brontide: sending an act: %w", err)
-	}
-	return nil
-}
-
-func readAct(carrier net.Conn, machine *Machine, act []byte) error {
-	n := 0
-	err := fill(carrier, act, &n)
-	if err == io.EOF {
-		return endOfHandshake(machine, n)
-	}
-	if err != nil {
-		return fmt.Errorf("brontide: waiting for act %d: %w", machine.handshake.next, err)
-	}
-	return nil
-}
-
-// Read reads from the stream of all messages together; an empty message adds
-// nothing to it. A deadline that passes inside a message loses no byte: the next
-// Read goes on. An end of the carrier inside a message is
-// io.ErrUnexpectedEOF.
-func (c *Conn) Read(p []byte) (int, error) {
-	c.readMu.Lock()
-	defer c.readMu.Unlock()
-	if len(p) == 0 {
-		return 0, nil
-	}
-	for len(c.rest) == 0 {
-		message, err := c.machine.ReadMessage(c.carrier)
-		if err != nil {
-			return 0, c.fault("read", err)
-		}
-		c.rest = message
-	}
-	n := copy(p, c.rest)
-	clear(c.rest[:n])
-	c.rest = c.rest[n:]
-	return n, nil
-}
-
-// ReadNextMessage returns the next message, which may be empty, in a slice of
-// its own. Where Read has taken a part of a message, it returns the rest of it.
-func (c *Conn) ReadNextMessage() ([]byte, error) {
-	c.readMu.Lock()
-	defer c.readMu.Unlock()
-	if len(c.rest) > 0 {
-		message := c.rest
-		c.rest = nil
-		return message, nil
-	}
-	message, err := c.machine.ReadMessage(c.carrier)
-	if err != nil {
-		return nil, c.fault("read", err)
-	}
-	return message, nil
+func newConn(carrier net.Conn, machine *Machine) *Conn {
+	return &Conn{carrier: carrier, machine: machine, ahead: readAhead{r: carrier}}
 }
 
 // Write sends p in as few messages as it takes, none if p is empty. A message
@@ -250,6 +121,19 @@ func (c *Conn) fault(op string, err error) error {
 	}
 }
 
+// ClearPendingSend drops what Flush has not sent of a message, for a program that
+// is about to give the connection up. The cipher counts messages, so the peer
+// could read nothing that came after a dropped one: if there is one, every later
+// call but Close fails with ErrPoisoned.
+func (c *Conn) ClearPendingSend() {
+	c.writeMu.Lock()
+	defer c.writeMu.Unlock()
+	if len(c.machine.out.packet) > 0 {
+		c.machine.poisoned.Store(true)
+		c.machine.out.wipe()
+	}
+}
+
 // CloseWrite sends the rest of a message, if there is one, and ends this side's
 // stream. It returns errors.ErrUnsupported where the carrier cannot do that.
 func (c *Conn) CloseWrite() error {
@@ -283,8 +167,7 @@ func (c *Conn) Close() error {
 		c.writeMu.Lock()
 		defer c.writeMu.Unlock()
 		c.machine.Wipe()
-		clear(c.rest)
-		c.rest = nil
+		c.dropRest()
 		c.closeErrs = errors.Join(flushErr, closeErr)
 	})
 	return c.closeErrs
@@ -330,15 +213,15 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 
 func (c *Conn) storeWriteDeadline(t time.Time) {
 	if t.IsZero() {
-		c.writeDeadline.Store(0)
+		c.writeDeadline.Store(nil)
 		return
 	}
-	c.writeDeadline.Store(t.UnixNano())
+	c.writeDeadline.Store(&t)
 }
 
 // writeExpired reports whether the write deadline has passed. Write asks before
 // it encrypts a message, so that a Write that had no time at all writes nothing.
 func (c *Conn) writeExpired() bool {
 	deadline := c.writeDeadline.Load()
-	return deadline != 0 && time.Now().UnixNano() >= deadline
+	return deadline != nil && !time.Now().Before(*deadline)
 }

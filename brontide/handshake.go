@@ -9,6 +9,8 @@ import (
 )
 
 const (
+	// HandshakeVersion is the first byte of every act.
+	HandshakeVersion = 0
 	// ActOneSize is the length in bytes of act one: the version, the
 	// initiator's ephemeral key and a tag.
 	ActOneSize = 1 + pubKeySize + MACSize
@@ -21,9 +23,8 @@ const (
 
 	pubKeySize = btcec.PubKeyBytesLenCompressed
 
-	protocolName     = "Noise_XK_secp256k1_ChaChaPoly_SHA256"
-	prologue         = "lightning"
-	handshakeVersion = 0
+	protocolName = "Noise_XK_secp256k1_ChaChaPoly_SHA256"
+	prologue     = "lightning"
 )
 
 // handshake is the state of BOLT-8's three acts. Its fields have the names of
@@ -193,7 +194,7 @@ func (s *handshake) sendEphemeral(act *[ActOneSize]byte, other *btcec.PublicKey)
 		return err
 	}
 	// Steps 5 to 7: m = 0 || e.pub || encryptWithAD(temp_k, 0, h, zero)
-	out := append([]byte{handshakeVersion}, pub...)
+	out := append([]byte{HandshakeVersion}, pub...)
 	out, err = s.seal(out, 0, nil)
 	copy(act[:], out)
 	return err
@@ -228,7 +229,7 @@ func (s *handshake) receiveEphemeral(act *[ActOneSize]byte,
 }
 
 func checkVersion(version byte) error {
-	if version != handshakeVersion {
+	if version != HandshakeVersion {
 		return newError(ErrVersion, fmt.Sprintf("version %d, not 0", version))
 	}
 	return nil
@@ -248,7 +249,7 @@ func (m *Machine) GenActThree() (act [ActThreeSize]byte, err error) {
 	s := &m.handshake
 	err = m.act(3, true, func() error {
 		// Steps 1 and 2: c = encryptWithAD(temp_k2, 1, h, s.pub)
-		out, err := s.seal([]byte{handshakeVersion}, 1, s.local.PubKey().SerializeCompressed())
+		out, err := s.seal([]byte{HandshakeVersion}, 1, s.local.PubKey().SerializeCompressed())
 		if err != nil {
 			return err
 		}

@@ -46,8 +46,8 @@ func transfer(t testing.TB, from, to *Machine, message []byte) []byte {
 	t.Helper()
 	var wire bytes.Buffer
 	requireNil(t, from.WriteMessage(message))
-	if n := must[int](t)(from.Flush(&wire)); n != HeaderSize+len(message)+MACSize {
-		t.Fatalf("Flush wrote %d bytes for a message of %d", n, len(message))
+	if n := must[int](t)(from.Flush(&wire)); n != len(message) || wire.Len() != HeaderSize+n+MACSize {
+		t.Fatalf("Flush counted %d bytes of a message of %d and wrote %d", n, len(message), wire.Len())
 	}
 	got := must[[]byte](t)(to.ReadMessage(&wire))
 	if wire.Len() != 0 {
@@ -259,8 +259,8 @@ func TestFlushResumes(t *testing.T) {
 		}
 		requireKind(t, "a second message", initiator.WriteMessage(nil), ErrMessageNotFlushed)
 	}
-	if total != wire.Len() || total != HeaderSize+9+MACSize {
-		t.Fatalf("counted %d bytes of %d", total, wire.Len())
+	if total != 9 || wire.Len() != HeaderSize+9+MACSize {
+		t.Fatalf("counted %d bytes of the message, wrote %d", total, wire.Len())
 	}
 	requireBytes(t, "message", must[[]byte](t)(responder.ReadMessage(&wire)), []byte("piecemeal"))
 }

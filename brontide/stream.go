@@ -59,31 +59,64 @@ func (s *Stream) Start() ([]byte, error) {
 // failure are dropped. When an error comes after good messages, both are
 // returned.
 func (s *Stream) Receive(p []byte) (send []byte, messages [][]byte, err error) {
-	if s.m.handshake.initiator && !s.began && !s.m.poisoned.Load() {
-		return nil, nil, newError(ErrWrongAct, "bytes received before Start")
+	if send, err = s.ReceiveActs(&p); err != nil {
+		return nil, nil, err
 	}
-	in := chunk(p)
-	for !s.m.done || s.m.poisoned.Load() {
-		reply, err := s.receiveAct(&in)
-		if errors.Is(err, errNeedMore) {
-			return send, nil, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		send = append(send, reply...)
-	}
-	for {
-		message, err := s.m.ReadMessage(&in)
-		if errors.Is(err, errNeedMore) {
-			return send, messages, nil
-		}
-		if err != nil {
-			s.Wipe()
+	for s.m.done {
+		message, ok, err := s.AppendMessage([]byte{}, &p)
+		if err != nil || !ok {
 			return send, messages, err
 		}
 		messages = append(messages, message)
 	}
+	return send, nil, nil
+}
+
+// ReceiveActs is the part of Receive that does the handshake: it takes bytes off
+// the front of p until the handshake has ended, or to the last, and returns what
+// to send. Once the handshake has ended it takes none.
+func (s *Stream) ReceiveActs(p *[]byte) (send []byte, err error) {
+	if s.m.handshake.initiator && !s.began && !s.m.poisoned.Load() {
+		return nil, newError(ErrWrongAct, "bytes received before Start")
+	}
+	in := (*chunk)(p)
+	for !s.m.done || s.m.poisoned.Load() {
+		reply, err := s.receiveAct(in)
+		if err == errNeedMore {
+			return send, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		send = append(send, reply...)
+	}
+	return send, nil
+}
+
+// AppendMessage is the part of Receive that reads messages, without allocating:
+// it takes bytes off the front of p until a message is complete, and appends
+// that to dst, which it makes longer only where its capacity does not suffice.
+// Where p ends before that, ok is false and dst is returned as it was. The part
+// of dst up to its capacity and p are apart.
+func (s *Stream) AppendMessage(dst []byte, p *[]byte) (message []byte, ok bool, err error) {
+	message, err = s.m.AppendMessage(dst, (*chunk)(p))
+	if err == errNeedMore {
+		return dst, false, nil
+	}
+	if err != nil && s.m.poisoned.Load() {
+		s.Wipe()
+	}
+	return message, err == nil, err
+}
+
+// due returns how many bytes of the act that is to be received are missing.
+func (s *Stream) due() int { return s.actSize() - s.n }
+
+func (s *Stream) actSize() int {
+	if s.m.handshake.next == 3 {
+		return ActThreeSize
+	}
+	return ActOneSize
 }
 
 // receiveAct completes and takes the act that is due and returns the answer.
@@ -91,16 +124,11 @@ func (s *Stream) receiveAct(in *chunk) ([]byte, error) {
 	if s.m.poisoned.Load() {
 		return nil, errPoisoned()
 	}
-	number := s.m.handshake.next
-	size := ActOneSize
-	if number == 3 {
-		size = ActThreeSize
-	}
-	if err := fill(in, s.act[:size], &s.n); err != nil {
+	if err := fill(in, s.act[:s.actSize()], &s.n); err != nil {
 		return nil, err
 	}
 	s.n = 0
-	switch number {
+	switch s.m.handshake.next {
 	case 1:
 		if err := s.m.RecvActOne([ActOneSize]byte(s.act[:])); err != nil {
 			return nil, err
@@ -121,14 +149,13 @@ func (s *Stream) receiveAct(in *chunk) ([]byte, error) {
 // Encrypt returns a message as it goes over the transport, in a new slice. The
 // errors are ErrMaxMessageLengthExceeded and ErrHandshakeIncomplete, which
 // change nothing, and ErrPoisoned.
-func (s *Stream) Encrypt(message []byte) ([]byte, error) {
-	if err := s.m.WriteMessage(message); err != nil {
-		return nil, err
-	}
-	// The packet is handed over whole, so there is nothing left to flush.
-	packet := s.m.out.packet
-	s.m.out.packet = nil
-	return packet, nil
+func (s *Stream) Encrypt(message []byte) ([]byte, error) { return s.AppendPacket(nil, message) }
+
+// AppendPacket is Encrypt that appends the HeaderSize+len(message)+MACSize bytes
+// to dst, without allocating where its capacity suffices. The part of dst up to
+// its capacity and message are apart. On an error it returns nil.
+func (s *Stream) AppendPacket(dst, message []byte) ([]byte, error) {
+	return s.m.appendPacket(dst, message)
 }
 
 // End says whether the stream of the other side may end here: nil between two

@@ -13,8 +13,11 @@ import (
 )
 
 // machineCost is the memory of a machine in bytes: a message that is arriving,
-// its ciphertext, and the keys.
-const machineCost = 2*brontide.MaxMessageSize + 8<<10
+// and the keys.
+const machineCost = brontide.MaxMessageSize + 8<<10
+
+// sizeBytes is the length of the size before each part of an output.
+const sizeBytes = 4
 
 // machineObject is a brontide.Stream behind a handle.
 type machineObject struct {
@@ -98,29 +101,35 @@ func brontideReceive(n, machine uint32) int32 {
 		if err := o.take(); err != nil {
 			return 0, err
 		}
-		send, messages, err := o.Receive(in.takeAll())
+		p := in.takeAll()
+		// Each message is shorter than its packet, of which a part may have
+		// come before.
+		out := room(len(p) + brontide.MaxMessageSize + 2*sizeBytes + brontide.ActThreeSize)
+		send, err := o.ReceiveActs(&p)
 		if o.State() != brontide.StateHandshake {
 			o.key.Wipe() // of no more use
 		}
-		if err != nil && len(messages) == 0 {
+		if err != nil {
+			return 0, err
+		}
+		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(send))), send...)
+		any := false
+		for o.State() == brontide.StateReady {
+			at := len(out)
+			body := out[:at+sizeBytes]
+			var ok bool
+			if body, ok, err = o.AppendMessage(body, &p); !ok {
+				break
+			}
+			out, any = body, true
+			binary.LittleEndian.PutUint32(out[at:], uint32(len(out)-at-sizeBytes))
+		}
+		if err != nil && !any {
 			return 0, err
 		}
 		o.pending = err
-		parts := appendSized(nil, send)
-		for _, message := range messages {
-			parts = appendSized(parts, message)
-		}
-		length, err := put(parts...)
-		for _, message := range messages {
-			clear(message)
-		}
-		return length, err
+		return keep(out)
 	})
-}
-
-// appendSized appends a part and its length before it.
-func appendSized(parts [][]byte, part []byte) [][]byte {
-	return append(parts, binary.LittleEndian.AppendUint32(nil, uint32(len(part))), part)
 }
 
 // brontideEncrypt returns a message as it goes over the transport. Input: the
@@ -129,11 +138,12 @@ func appendSized(parts [][]byte, part []byte) [][]byte {
 //go:wasmexport brontide_encrypt
 func brontideEncrypt(n, machine uint32) int32 {
 	return withObject(n, machine, func(o *machineObject, in *input) (int32, error) {
-		packet, err := o.Encrypt(in.takeAll())
+		message := in.takeAll()
+		packet, err := o.AppendPacket(room(brontide.HeaderSize+len(message)+brontide.MACSize), message)
 		if err != nil {
 			return 0, err
 		}
-		return put(packet)
+		return keep(packet)
 	})
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"unsafe"
 
 	"github.com/brontosig/brontosig/internal/abi"
@@ -69,16 +70,38 @@ func put(parts ...[]byte) (int32, error) {
 	for _, part := range parts {
 		size += len(part)
 	}
+	out := room(size)
+	for _, part := range parts {
+		out = append(out, part...)
+	}
+	return keep(out)
+}
+
+// room returns the output buffer, empty and with room for size bytes, for an
+// export that appends its output there and hands it to keep.
+func room(size int) []byte {
 	if size > len(outBuffer) {
 		clear(outBuffer[:outUsed])
-		outBuffer, outUsed = make([]byte, size), 0
+		outBuffer = make([]byte, size)
 	}
-	at := 0
-	for _, part := range parts {
-		at += copy(outBuffer[at:], part)
+	// Until keep knows better, so that what a failure leaves is wiped.
+	outUsed = size
+	return outBuffer[:0:size]
+}
+
+// keep makes out, which was appended to what room returned, the output of the
+// export.
+func keep(out []byte) (int32, error) {
+	if len(out) > outUsed {
+		return 0, &boundaryError{abi.Internal, "the output is longer than its room"}
 	}
-	outUsed = at
-	return int32(at), nil
+	outUsed = len(out)
+	return int32(len(out)), nil
+}
+
+// appendSized appends a part and its length before it.
+func appendSized(parts [][]byte, part []byte) [][]byte {
+	return append(parts, binary.LittleEndian.AppendUint32(nil, uint32(len(part))), part)
 }
 
 // clearOutput wipes what the last call has written to the output buffer.
