@@ -43,7 +43,8 @@ var arrows = map[string][]string{
 		"internal/vectors", "musig2", "github.com/btcsuite/btcd/btcec/v2",
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
 	},
-	"internal/vectors": {"internal/curve", "musig2", "github.com/btcsuite/btcd/btcec/v2"},
+	"internal/sidebyside": {},
+	"internal/vectors":    {"internal/curve", "musig2", "github.com/btcsuite/btcd/btcec/v2"},
 }
 
 // goPackage is what the test needs of the output of go list.

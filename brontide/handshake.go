@@ -73,10 +73,8 @@ func (s *handshake) wipe() {
 
 // mixHash is h = SHA-256(h || data).
 func (s *handshake) mixHash(data []byte) {
-	d := sha256.New()
-	d.Write(s.h[:])
-	d.Write(data)
-	d.Sum(s.h[:0])
+	buf := make([]byte, 0, sha256.Size+2*pubKeySize)
+	s.h = sha256.Sum256(append(append(buf, s.h[:]...), data...))
 }
 
 // mixKey is ck, temp_k = HKDF(ck, secret). It wipes secret.

@@ -141,7 +141,7 @@ func (out *outbound) flushed() int {
 // is poisoned.
 func (m *Machine) writable() error {
 	err := m.usable()
-	if m.poisoned.Load() {
+	if err != nil && m.poisoned.Load() {
 		m.out.wipe()
 	}
 	return err
@@ -267,7 +267,7 @@ func endInBody(err error) error {
 // is poisoned.
 func (m *Machine) readable() error {
 	err := m.usable()
-	if m.poisoned.Load() {
+	if err != nil && m.poisoned.Load() {
 		m.in.wipe()
 	}
 	return err

@@ -29,6 +29,9 @@ type Stream struct {
 	n   int
 	// began says that an initiator's act one was handed out.
 	began bool
+	// in are the bytes that a call has been given; here, so that reading them
+	// through an interface does not put them on the heap.
+	in chunk
 }
 
 // NewStream returns a Stream over m, which has done nothing yet and is not used
@@ -79,9 +82,10 @@ func (s *Stream) ReceiveActs(p *[]byte) (send []byte, err error) {
 	if s.m.handshake.initiator && !s.began && !s.m.poisoned.Load() {
 		return nil, newError(ErrWrongAct, "bytes received before Start")
 	}
-	in := (*chunk)(p)
+	s.in = *p
+	defer func() { *p, s.in = s.in, nil }()
 	for !s.m.done || s.m.poisoned.Load() {
-		reply, err := s.receiveAct(in)
+		reply, err := s.receiveAct()
 		if err == errNeedMore {
 			return send, nil
 		}
@@ -99,7 +103,9 @@ func (s *Stream) ReceiveActs(p *[]byte) (send []byte, err error) {
 // Where p ends before that, ok is false and dst is returned as it was. The part
 // of dst up to its capacity and p are apart.
 func (s *Stream) AppendMessage(dst []byte, p *[]byte) (message []byte, ok bool, err error) {
-	message, err = s.m.AppendMessage(dst, (*chunk)(p))
+	s.in = *p
+	message, err = s.m.AppendMessage(dst, &s.in)
+	*p, s.in = s.in, nil
 	if err == errNeedMore {
 		return dst, false, nil
 	}
@@ -120,11 +126,11 @@ func (s *Stream) actSize() int {
 }
 
 // receiveAct completes and takes the act that is due and returns the answer.
-func (s *Stream) receiveAct(in *chunk) ([]byte, error) {
+func (s *Stream) receiveAct() ([]byte, error) {
 	if s.m.poisoned.Load() {
 		return nil, errPoisoned()
 	}
-	if err := fill(in, s.act[:s.actSize()], &s.n); err != nil {
+	if err := fill(&s.in, s.act[:s.actSize()], &s.n); err != nil {
 		return nil, err
 	}
 	s.n = 0

@@ -147,6 +147,7 @@ func TestInterleavedMessages(t *testing.T) {
 func TestEverySplit(t *testing.T) {
 	for name, weInitiate := range pairs {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			machine, theirs := makePair(t, weInitiate)
 			ours := brontide.NewStream(machine)
 			handshakeByBytes(t, ours, theirs, weInitiate)
@@ -189,14 +190,13 @@ func (b *oneByte) Read(p []byte) (int, error) {
 // comes before the last byte.
 func receiveByBytes(t *testing.T, s *brontide.Stream, packet []byte) []byte {
 	t.Helper()
+	last := len(packet) - 1
 	for i := range packet {
 		send, got, err := s.Receive(packet[i : i+1])
-		check(t, err)
-		last := i == len(packet)-1
-		if len(send) != 0 || last != (len(got) == 1) {
-			t.Fatalf("%d messages after byte %d of %d", len(got), i, len(packet))
+		if err != nil || len(send) != 0 || len(got) == 1 != (i == last) {
+			t.Fatalf("%d messages after byte %d of %d, error %v", len(got), i, len(packet), err)
 		}
-		if last {
+		if i == last {
 			return got[0]
 		}
 	}
