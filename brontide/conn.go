@@ -4,7 +4,7 @@ package brontide
 
 import (
 	"errors"
-		"net"
+	"net"
 	"os"
 	"sync"
 	"sync/atomic"
