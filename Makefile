@@ -87,7 +87,7 @@ build/js-test/.done: $(TEST_SOURCES) dist/index.js
 
 .PHONY: generate
 generate: ## Write the generated files again
-	$(GO) generate ./internal/abi
+	$(GO) generate ./internal/abi ./lnpeer
 
 .PHONY: test
 test: lint test-go interop-brontide fuzz test-wasm test-js test-browser check-reproducible ## Set up, build, and run every check and test

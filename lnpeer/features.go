@@ -73,49 +73,18 @@ func union(a, b Features) Features {
 // feature is a row of BOLT-9's table.
 type feature struct {
 	name string
-	// needs are the even bits of the features that this one depends on and
-	// that not every node is assumed to have.
+	// needs are the even bits of the features that this one depends on.
 	needs []int
 }
 
-// assignedFeatures is the table of BOLT-9 by even bit, with those features that
-// every node is assumed to have and those that earlier revisions had assigned:
-// nodes still set their bits, some as required.
-var assignedFeatures = map[int]feature{
-	0:  {name: "option_data_loss_protect"},
-	2:  {name: "initial_routing_sync"},
-	4:  {name: "option_upfront_shutdown_script"},
-	6:  {name: "gossip_queries"},
-	8:  {name: "var_onion_optin"},
-	10: {name: "gossip_queries_ex"},
-	12: {name: "option_static_remotekey"},
-	14: {name: "payment_secret"},
-	16: {name: "basic_mpp"},
-	18: {name: "option_support_large_channel"},
-	20: {name: "option_anchor_outputs"},
-	22: {name: "option_anchors"},
-	24: {name: "option_route_blinding"},
-	26: {name: "option_shutdown_anysegwit"},
-	28: {name: "option_dual_fund"},
-	34: {name: "option_quiesce"},
-	36: {name: "option_attribution_data"},
-	38: {name: "option_onion_messages"},
-	40: {name: "zero_fee_commitments"},
-	42: {name: "option_provide_storage"},
-	44: {name: "option_channel_type"},
-	46: {name: "option_scid_alias"},
-	48: {name: "option_payment_metadata"},
-	50: {name: "option_zeroconf", needs: []int{46}},
-	60: {name: "option_simple_close", needs: []int{26}},
-	62: {name: "option_splice"},
-}
+//go:generate go run ./gen
 
 // FeatureName returns the name that BOLT-9 has for a bit, even or odd, or "".
 func FeatureName(bit int) string { return assignedFeatures[bit&^1].name }
 
 // check says whether a connection with a peer that has these features can be
-// kept: no required feature is unknown (known has even bits beyond the table), and no known one lacks what it depends
-// on (BOLT-1, "The init Message").
+// kept: no required feature is unknown (known has even bits beyond the table),
+// and no known one lacks what it depends on (BOLT-1, "The init Message").
 func (f Features) check(known map[int]bool) error {
 	var unknown []int
 	for _, bit := range f.Bits() {
