@@ -17,6 +17,12 @@ const (
 	ErrNotReady = ErrorKind("ErrNotReady")
 	// ErrReservedType is a Message of a type that the Peer sends itself.
 	ErrReservedType = ErrorKind("ErrReservedType")
+	// ErrPingTooSoon is a Ping less than PingInterval after the one before.
+	ErrPingTooSoon = ErrorKind("ErrPingTooSoon")
+	// ErrTooManyCalls is a Call while MaxCalls wait for their replies.
+	ErrTooManyCalls = ErrorKind("ErrTooManyCalls")
+	// ErrRandom is a source of randomness that fails.
+	ErrRandom = ErrorKind("ErrRandom")
 	// ErrTooManyPings is a Ping while MaxPings are unanswered.
 	ErrTooManyPings = ErrorKind("ErrTooManyPings")
 )
@@ -45,6 +51,8 @@ const (
 	ErrNoCommonNetwork = ErrorKind("ErrNoCommonNetwork")
 	// ErrUnknownType is a message of an unknown even type.
 	ErrUnknownType = ErrorKind("ErrUnknownType")
+	// ErrSilent is a side that does not answer a ping in time.
+	ErrSilent = ErrorKind("ErrSilent")
 	// ErrClosed is any use of a Peer after one of the errors above.
 	ErrClosed = ErrorKind("ErrClosed")
 )

@@ -36,7 +36,7 @@ var evenTypes = map[uint16]bool{
 }
 
 // Event is something that the application learns: an *Init, *Message, *Pong,
-// *Warning or *PeerError.
+// *Warning, *PeerError, *CommandoPart or *CommandoTooLong.
 type Event interface{ event() }
 
 // Message is a message of a type that this package does not handle.
@@ -48,8 +48,10 @@ type Message struct {
 	Payload []byte
 }
 
-// Pong answers the oldest Ping that has not been answered.
+// Pong answers a Ping.
 type Pong struct {
+	// ID is the number of the Ping.
+	ID uint32
 	// Length is the length in bytes of its padding, as the Ping asked for.
 	Length uint16
 }

@@ -1,9 +1,11 @@
 package lnpeer
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -17,6 +19,11 @@ type Config struct {
 	// Networks are the chain hashes that init names, in the order of the
 	// wire. If there are any, a peer that names only others is refused.
 	Networks [][chainHashSize]byte
+	// Keepalive is used by Poll.
+	Keepalive Keepalive
+	// Random is where the numbers of commando calls come from; nil means the
+	// system's source.
+	Random io.Reader
 }
 
 // Peer is one end of BOLT-1. It is for one goroutine.
@@ -29,8 +36,20 @@ type Peer struct {
 	started bool
 	closed  bool
 	remote  *Init
-	// pings are the pong lengths that unanswered pings asked for.
-	pings []uint16
+
+	// pings are those whose pongs have not come, oldest first.
+	pings      []sentPing
+	lastPingID uint32
+	nextLength int
+	// pinged says that a ping was sent, the last one at lastPing.
+	pinged    bool
+	lastPing  Millis
+	keepalive keepalive
+
+	// calls are the commando calls that wait for their replies, with the bytes
+	// that these may still have.
+	calls  map[uint64]uint64
+	random io.Reader
 }
 
 // New returns a Peer for one connection. The error is ErrArgument for features
@@ -63,7 +82,21 @@ func New(cfg Config) (*Peer, error) {
 	if len(init) > MaxMessageSize {
 		return nil, newError(ErrArgument, "networks: too many for an init message")
 	}
-	return &Peer{init: init, known: known, networks: slices.Clone(cfg.Networks)}, nil
+	if err := cfg.Keepalive.check(); err != nil {
+		return nil, err
+	}
+	p := &Peer{
+		init:      init,
+		known:     known,
+		networks:  slices.Clone(cfg.Networks),
+		keepalive: keepalive{Keepalive: cfg.Keepalive},
+		calls:     make(map[uint64]uint64),
+		random:    cfg.Random,
+	}
+	if p.random == nil {
+		p.random = rand.Reader
+	}
+	return p, nil
 }
 
 // Start returns this side's init message, which is the first to send. Nothing
@@ -81,19 +114,20 @@ func (p *Peer) Start() ([]byte, error) {
 func (p *Peer) RemoteInit() *Init { return p.remote }
 
 // Message returns a message of the given type for sending. The errors are
-// ErrNotReady, ErrReservedType for init, ping and pong, ErrArgument for a payload
-// that does not fit, and ErrClosed.
-func (p *Peer) Message(typ uint16, payload []byte) ([]byte, error) {
+// ErrNotReady, ErrReservedType for init, ping, pong and commando requests,
+// ErrArgument for a payload that does not fit, and ErrClosed.
+func (p *Peer) Message(now Millis, typ uint16, payload []byte) ([]byte, error) {
 	if err := p.sendable(); err != nil {
 		return nil, err
 	}
 	switch typ {
-	case TypeInit, TypePing, TypePong:
+	case TypeInit, TypePing, TypePong, TypeCommandoRequestPart, TypeCommandoRequest:
 		return nil, newError(ErrReservedType, fmt.Sprintf("type: %d is sent by the peer itself", typ))
 	}
 	if len(payload) > MaxMessageSize-typeSize {
 		return nil, newError(ErrArgument, fmt.Sprintf("payload: %d bytes; at most %d fit", len(payload), MaxMessageSize-typeSize))
 	}
+	p.keepalive.sent = now
 	return append(newMessage(typ), payload...), nil
 }
 
@@ -115,15 +149,23 @@ func errClosed() error {
 // application; the reply, if not nil, is to be sent. An error of the other
 // side's making ends the Peer: the reply is then a warning that says why, to be
 // sent before the connection is closed.
-func (p *Peer) Receive(msg []byte) (event Event, reply []byte, err error) {
+func (p *Peer) Receive(now Millis, msg []byte) (event Event, reply []byte, err error) {
 	if p.closed {
 		return nil, nil, errClosed()
 	}
 	if !p.started {
 		return nil, nil, newError(ErrNotReady, "Start comes before Receive")
 	}
+	first := p.remote == nil
 	event, reply, err = p.receive(msg)
 	if err == nil {
+		if first {
+			p.keepalive.start(now)
+		}
+		p.keepalive.received = now
+		if reply != nil {
+			p.keepalive.sent = now
+		}
 		return event, reply, nil
 	}
 	p.closed = true
@@ -151,6 +193,9 @@ func (p *Peer) receive(msg []byte) (Event, []byte, error) {
 		return nil, pong, err
 	case TypePong:
 		event, err := p.receivePong(payload)
+		return event, nil, err
+	case TypeCommandoReplyPart, TypeCommandoReply:
+		event, err := p.receiveReply(payload, typ == TypeCommandoReply)
 		return event, nil, err
 	case TypeWarning:
 		notice, err := parseNotice(payload)

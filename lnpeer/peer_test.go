@@ -39,7 +39,7 @@ func ready(t testing.TB) *Peer {
 // deliver expects no error.
 func deliver(t testing.TB, p *Peer, msg []byte) (Event, []byte) {
 	t.Helper()
-	event, reply, err := p.Receive(msg)
+	event, reply, err := p.Receive(0, msg)
 	requireNil(t, err)
 	return event, reply
 }
@@ -105,7 +105,7 @@ func TestInitForms(t *testing.T) {
 		{"0010 0001 01 0003 000000", ""},
 	} {
 		p := started(t, Config{})
-		event, reply, err := p.Receive(unhex(t, c.msg))
+		event, reply, err := p.Receive(0, unhex(t, c.msg))
 		if c.want == "" {
 			requireNil(t, err)
 			continue
@@ -145,13 +145,13 @@ func TestIncompatible(t *testing.T) {
 		"no networks": {unhex(t, "0010 0000 0000 0100"), ErrNoCommonNetwork},
 	} {
 		p := started(t, Config{Networks: [][32]byte{bitcoin}})
-		event, reply, err := p.Receive(c.msg)
+		event, reply, err := p.Receive(0, c.msg)
 		requireKind(t, name, err, c.want)
 		if event != nil {
 			t.Fatalf("%s: an event came with the error", name)
 		}
 		requireWarning(t, reply, err)
-		_, _, err = p.Receive(unhex(t, "0012 0000 0000"))
+		_, _, err = p.Receive(0, unhex(t, "0012 0000 0000"))
 		requireKind(t, name, err, ErrClosed)
 	}
 	p := started(t, Config{KnownFeatures: []uint16{100}})
@@ -171,30 +171,30 @@ func requireWarning(t testing.TB, reply []byte, err error) {
 
 func TestOrder(t *testing.T) {
 	p := newPeer(t, Config{})
-	_, _, err := p.Receive(unhex(t, "0010 0000 0000"))
+	_, _, err := p.Receive(0, unhex(t, "0010 0000 0000"))
 	requireKind(t, "Receive before Start", err, ErrNotReady)
 	_, err = p.Start()
 	requireNil(t, err)
 	_, err = p.Start()
 	requireKind(t, "a second Start", err, ErrAlreadyStarted)
-	_, err = p.Ping(0, 0)
+	_, _, err = p.Ping(0, 0, 0)
 	requireKind(t, "Ping before init", err, ErrNotReady)
-	_, err = p.Message(1, nil)
+	_, err = p.Message(0, 1, nil)
 	requireKind(t, "Message before init", err, ErrNotReady)
 	deliver(t, p, unhex(t, "0010 0000 0000"))
-	_, err = p.Ping(0, 0)
+	_, _, err = p.Ping(0, 0, 0)
 	requireNil(t, err)
 
-	_, reply, err := p.Receive(unhex(t, "0010 0000 0000"))
+	_, reply, err := p.Receive(0, unhex(t, "0010 0000 0000"))
 	requireKind(t, "a second init", err, ErrDuplicateInit)
 	requireWarning(t, reply, err)
-	_, err = p.Ping(0, 0)
+	_, _, err = p.Ping(0, 0, 0)
 	requireKind(t, "Ping of a closed peer", err, ErrClosed)
-	_, err = p.Message(1, nil)
+	_, err = p.Message(0, 1, nil)
 	requireKind(t, "Message of a closed peer", err, ErrClosed)
 
 	for _, first := range []string{"0012 0000 0000", "8001", "0011"} {
-		_, reply, err = started(t, Config{}).Receive(unhex(t, first))
+		_, reply, err = started(t, Config{}).Receive(0, unhex(t, first))
 		requireKind(t, first, err, ErrNoInit)
 		if reply != nil {
 			t.Fatalf("%s: answered before init", first)
@@ -202,85 +202,11 @@ func TestOrder(t *testing.T) {
 	}
 	refusal := append(unhex(t, "0011"), make([]byte, 32)...)
 	refusal = appendPrefixed(refusal, []byte("go away"))
-	_, _, err = started(t, Config{}).Receive(refusal)
+	_, _, err = started(t, Config{}).Receive(0, refusal)
 	requireKind(t, "an error instead of init", err, ErrNoInit)
 	if want := "lnpeer: the first message has type 17, not init: go away"; err.Error() != want {
 		t.Fatalf("got %q", err)
 	}
-}
-
-func TestPing(t *testing.T) {
-	p := ready(t)
-	for _, c := range []struct{ ping, pong string }{
-		{"0012 0000 0000", "0013 0000"},
-		{"0012 0003 0002 ffff", "0013 0003 000000"},
-		{"0012 fffc 0000", ""}, // 65532
-		{"0012 ffff 0000", ""},
-		{"0012 0001 0000 0102", "0013 0001 00"}, // an extension
-	} {
-		event, reply := deliver(t, p, unhex(t, c.ping))
-		if event != nil {
-			t.Fatalf("%s: event %T", c.ping, event)
-		}
-		requireHex(t, c.ping, reply, c.pong)
-	}
-	_, reply := deliver(t, p, unhex(t, "0012 fffb 0000")) // 65531
-	if len(reply) != MaxMessageSize {
-		t.Fatalf("the longest pong has %d bytes", len(reply))
-	}
-	for _, bad := range []string{"0012", "0012 00", "0012 0000", "0012 0000 00", "0012 0000 0001", "0013", "0013 0001"} {
-		p := ready(t)
-		_, reply, err := p.Receive(unhex(t, bad))
-		requireKind(t, bad, err, ErrMalformed)
-		requireWarning(t, reply, err)
-	}
-}
-
-func TestPong(t *testing.T) {
-	p := ready(t)
-	ping, err := p.Ping(2, 3)
-	requireNil(t, err)
-	requireHex(t, "ping", ping, "0012 0002 0003 000000")
-	silent, err := p.Ping(NoPong, MaxPingPadding)
-	requireNil(t, err)
-	if len(silent) != MaxMessageSize {
-		t.Fatalf("the longest ping has %d bytes", len(silent))
-	}
-	_, err = p.Ping(5, 0)
-	requireNil(t, err)
-
-	for _, c := range []struct {
-		msg  string
-		want int
-	}{
-		{"0013 0005 0000000000", -1}, // answers the second before the first
-		{"0013 0002 aabb", 2},
-		{"0013 0002 aabb", -1},
-		{"0013 0005 0000000000", 5},
-		{"0013 0000", -1},
-	} {
-		event, reply := deliver(t, p, unhex(t, c.msg))
-		pong, ok := event.(*Pong)
-		if ok != (c.want >= 0) || ok && int(pong.Length) != c.want || reply != nil {
-			t.Fatalf("%s: event %v, reply %x", c.msg, event, reply)
-		}
-	}
-
-	for _, padding := range []int{-1, MaxPingPadding + 1} {
-		_, err := p.Ping(0, padding)
-		requireKind(t, "padding", err, ErrArgument)
-	}
-	for range MaxPings {
-		_, err := p.Ping(0, 0)
-		requireNil(t, err)
-	}
-	_, err = p.Ping(0, 0)
-	requireKind(t, "one more", err, ErrTooManyPings)
-	_, err = p.Ping(NoPong, 0)
-	requireNil(t, err)
-	deliver(t, p, unhex(t, "0013 0000"))
-	_, err = p.Ping(0, 0)
-	requireNil(t, err)
 }
 
 func TestNotices(t *testing.T) {
@@ -311,7 +237,7 @@ func TestNotices(t *testing.T) {
 	}
 	for _, typ := range []string{"0001", "0011"} {
 		for _, rest := range [][]byte{nil, id[:31], id, append(bytes.Clone(id), 0), append(bytes.Clone(id), 0, 1)} {
-			_, _, err := ready(t).Receive(append(unhex(t, typ), rest...))
+			_, _, err := ready(t).Receive(0, append(unhex(t, typ), rest...))
 			requireKind(t, typ, err, ErrMalformed)
 		}
 	}
@@ -329,7 +255,7 @@ func TestOtherTypes(t *testing.T) {
 	}
 	for _, typ := range []string{"0000", "0014", "00fe", "8000", "fffe"} {
 		p := ready(t)
-		event, reply, err := p.Receive(unhex(t, typ+"aabb"))
+		event, reply, err := p.Receive(0, unhex(t, typ+"aabb"))
 		requireKind(t, typ, err, ErrUnknownType)
 		if event != nil {
 			t.Fatal("the message was delivered")
@@ -337,18 +263,18 @@ func TestOtherTypes(t *testing.T) {
 		requireWarning(t, reply, err)
 	}
 
-	msg, err := p.Message(0x8001, []byte{1, 2})
+	msg, err := p.Message(0, 0x8001, []byte{1, 2})
 	requireNil(t, err)
 	requireHex(t, "message", msg, "8001 0102")
-	msg, err = p.Message(1, make([]byte, MaxMessageSize-2))
+	msg, err = p.Message(0, 1, make([]byte, MaxMessageSize-2))
 	requireNil(t, err)
 	if len(msg) != MaxMessageSize {
 		t.Fatalf("the longest message has %d bytes", len(msg))
 	}
-	_, err = p.Message(1, make([]byte, MaxMessageSize-1))
+	_, err = p.Message(0, 1, make([]byte, MaxMessageSize-1))
 	requireKind(t, "too long", err, ErrArgument)
-	for _, typ := range []uint16{TypeInit, TypePing, TypePong} {
-		_, err = p.Message(typ, nil)
+	for _, typ := range []uint16{TypeInit, TypePing, TypePong, TypeCommandoRequestPart, TypeCommandoRequest} {
+		_, err = p.Message(0, typ, nil)
 		requireKind(t, "reserved", err, ErrReservedType)
 	}
 }
@@ -359,6 +285,9 @@ func TestConfig(t *testing.T) {
 		"dependency":        {Features: NewFeatures(51)},
 		"features too long": {Features: make(Features, MaxMessageSize+1)},
 		"many networks":     {Networks: make([][32]byte, MaxMessageSize/32+1)},
+		"interval":          {Keepalive: Keepalive{Interval: PingInterval - 1, Timeout: PingInterval}},
+		"timeout":           {Keepalive: Keepalive{Interval: PingInterval, Timeout: PingInterval - 1}},
+		"negative":          {Keepalive: Keepalive{Interval: -1, Timeout: PingInterval}},
 	} {
 		p, err := New(cfg)
 		requireKind(t, name, err, ErrArgument)
@@ -381,10 +310,16 @@ func FuzzReceive(f *testing.F) {
 	f.Add([]byte("\x00\x10\x00\x00\x00\x00"), []byte("\x00\x12\x00\x01\x00\x00"))
 	f.Add([]byte("\x00\x10\x00\x01\x01\x00\x01\x80\x01\x00\x03\x01\x07"), []byte("\x00\x13\x00\x00"))
 	f.Add([]byte("\x00\x11"), []byte("\x80\x01"))
+	f.Add([]byte("\x00\x10\x00\x00\x00\x00"), []byte("\x59\x4d\x00\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		p := started(t, Config{})
-		_, _, err := p.Receive(first)
-		event, reply, err2 := p.Receive(second)
+		p := started(t, Config{Random: bytes.NewReader(make([]byte, 8))})
+		_, _, err := p.Receive(0, first)
+		if err == nil {
+			// The call that a reply may answer, whose number is 0.
+			_, _, callErr := p.Call(0, []byte("{}"), 1000)
+			requireNil(t, callErr)
+		}
+		event, reply, err2 := p.Receive(0, second)
 		if err != nil && !errors.Is(err2, ErrClosed) {
 			t.Fatalf("%v, then %v", err, err2)
 		}

@@ -114,6 +114,10 @@ const (
 	ReservedType
 	// TooManyPings means that too many pings are unanswered.
 	TooManyPings
+	// PingTooSoon means that a ping was sent less than a second ago.
+	PingTooSoon
+	// TooManyCalls means that too many commando calls wait for their replies.
+	TooManyCalls
 	// MalformedMessage means that a message of the other side is too short for
 	// its contents.
 	MalformedMessage
@@ -134,6 +138,8 @@ const (
 	// UnknownMessageType means that the other side sent a message of an unknown
 	// even type.
 	UnknownMessageType
+	// PeerSilent means that the other side did not answer a ping in time.
+	PeerSilent
 	// PeerClosed means that the other side has broken the protocol before.
 	PeerClosed
 )

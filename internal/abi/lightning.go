@@ -19,17 +19,21 @@ const (
 	EventPong
 	EventWarning
 	EventError
+	EventReply
+	EventReplyTooLong
 	// EventFailure says that the next call returns an error.
 	EventFailure
 )
 
 // PeerEvents are the names of the events in JavaScript.
 var PeerEvents = [...]string{
-	EventNone:    "none",
-	EventInit:    "init",
-	EventMessage: "message",
-	EventPong:    "pong",
-	EventWarning: "warning",
-	EventError:   "error",
-	EventFailure: "failure",
+	EventNone:         "none",
+	EventInit:         "init",
+	EventMessage:      "message",
+	EventPong:         "pong",
+	EventWarning:      "warning",
+	EventError:        "error",
+	EventReply:        "reply",
+	EventReplyTooLong: "replyTooLong",
+	EventFailure:      "failure",
 }

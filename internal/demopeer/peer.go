@@ -136,6 +136,7 @@ func serve(conn *brontide.Conn) error {
 	if err != nil {
 		return err
 	}
+	started := time.Now()
 	reply, failure := peer.Start()
 	for {
 		if err := conn.SetDeadline(time.Now().Add(idleTimeout)); err != nil {
@@ -158,6 +159,6 @@ func serve(conn *brontide.Conn) error {
 			return err
 		}
 		// Events are for applications, and this one has no use for any.
-		_, reply, failure = peer.Receive(message)
+		_, reply, failure = peer.Receive(lnpeer.Millis(time.Since(started).Milliseconds()), message)
 	}
 }

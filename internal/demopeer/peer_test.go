@@ -78,7 +78,7 @@ func exchange(t *testing.T, conn *brontide.Conn) uint16 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event, _, err := client.Receive(message)
+		event, _, err := client.Receive(0, message)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func exchange(t *testing.T, conn *brontide.Conn) uint16 {
 			if !event.Features.Has(1) {
 				t.Fatal("the peer does not offer data_loss_protect")
 			}
-			ping, err := client.Ping(11, 3)
+			_, ping, err := client.Ping(0, 11, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,15 @@ export type ConnectionErrorCode =
   /** More arrived than the reader took. */
   | 'QUEUE_FULL'
   /** The messages already have a reader. */
-  | 'LOCKED';
+  | 'LOCKED'
+  /** The peer is between two connections. Nothing was sent. */
+  | 'NOT_CONNECTED'
+  /** The node answered a commando call with an error, which is a CommandoError. */
+  | 'COMMANDO_ERROR'
+  /** The reply to a commando call is longer than was allowed. */
+  | 'RESPONSE_TOO_LARGE'
+  /** The reply to a commando call is not what JSON-RPC demands. */
+  | 'INVALID_RESPONSE';
 
 /** The kinds of error of this package. The names are stable. */
 export type ErrorCode = CoreErrorCode | RuntimeErrorCode | ConnectionErrorCode;

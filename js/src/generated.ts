@@ -149,6 +149,10 @@ export type CoreErrorCode =
   | 'RESERVED_TYPE'
   /** Means that too many pings are unanswered. */
   | 'TOO_MANY_PINGS'
+  /** Means that a ping was sent less than a second ago. */
+  | 'PING_TOO_SOON'
+  /** Means that too many commando calls wait for their replies. */
+  | 'TOO_MANY_CALLS'
   /**
    * Means that a message of the other side is too short for
    * its contents.
@@ -177,6 +181,8 @@ export type CoreErrorCode =
    * even type.
    */
   | 'UNKNOWN_MESSAGE_TYPE'
+  /** Means that the other side did not answer a ping in time. */
+  | 'PEER_SILENT'
   /** Means that the other side has broken the protocol before. */
   | 'PEER_CLOSED';
 
@@ -221,6 +227,8 @@ export const CORE_ERROR_CODES: readonly CoreErrorCode[] = [
   'PEER_NOT_READY',
   'RESERVED_TYPE',
   'TOO_MANY_PINGS',
+  'PING_TOO_SOON',
+  'TOO_MANY_CALLS',
   'MALFORMED_MESSAGE',
   'MALFORMED_TLV',
   'NO_INIT',
@@ -229,6 +237,7 @@ export const CORE_ERROR_CODES: readonly CoreErrorCode[] = [
   'FEATURE_DEPENDENCY',
   'NO_COMMON_NETWORK',
   'UNKNOWN_MESSAGE_TYPE',
+  'PEER_SILENT',
   'PEER_CLOSED',
 ];
 
@@ -278,7 +287,7 @@ export const MACHINE_STATES: readonly MachineState[] = [
 ];
 
 /** What a message of the other side means (BOLT-1). */
-export type PeerEvent = 'none' | 'init' | 'message' | 'pong' | 'warning' | 'error' | 'failure';
+export type PeerEvent = 'none' | 'init' | 'message' | 'pong' | 'warning' | 'error' | 'reply' | 'replyTooLong' | 'failure';
 
 /** The values of {@link PeerEvent} in the order of their numbers at the boundary, from 0. */
 export const PEER_EVENTS: readonly PeerEvent[] = [
@@ -288,6 +297,8 @@ export const PEER_EVENTS: readonly PeerEvent[] = [
   'pong',
   'warning',
   'error',
+  'reply',
+  'replyTooLong',
   'failure',
 ];
 
@@ -323,6 +334,15 @@ export const MAX_PING_PADDING = 65529;
 
 /** The least number of pong bytes in a ping that asks for no pong (BOLT-1). */
 export const NO_PONG = 65532;
+
+/** Asks for a number of pong bytes that tells a ping apart from the others. */
+export const ANY_PONG = 65536;
+
+/** Milliseconds from one ping to the next, at least. */
+export const PING_INTERVAL = 1000;
+
+/** Bytes of the longest commando request. */
+export const MAX_COMMANDO_REQUEST = 1048576;
 
 /** Bytes of a channel's identifier (BOLT-2). */
 export const CHANNEL_ID_SIZE = 32;
@@ -403,9 +423,12 @@ export interface Exports {
    * Makes the base protocol of one connection and returns its handle.
    * Input: with hasFeatures featuresSize bytes of features (otherwise the default
    * is offered), knownCount feature bits of 2 bytes each, little-endian, and the
-   * chain hashes of networkCount networks.
+   * chain hashes of networkCount networks. The times of the keepalive are in
+   * milliseconds; an interval of 0 turns it off. Here and everywhere below, now is
+   * a time in milliseconds, counted from anywhere, of which only the lower 32 bits
+   * matter.
    */
-  readonly lnpeer_new: (n: number, hasFeatures: number, featuresSize: number, knownCount: number, networkCount: number) => number;
+  readonly lnpeer_new: (n: number, hasFeatures: number, featuresSize: number, knownCount: number, networkCount: number, keepaliveInterval: number, keepaliveTimeout: number) => number;
   /** Returns the own init message. */
   readonly lnpeer_start: (n: number, peer: number) => number;
   /**
@@ -414,14 +437,32 @@ export interface Exports {
    * in 4 bytes, little-endian; and what the event tells. After the event failure
    * the next call returns the error.
    */
-  readonly lnpeer_receive: (n: number, peer: number) => number;
+  readonly lnpeer_receive: (n: number, peer: number, now: number) => number;
   /** Returns a message for sending. Input: the payload. */
-  readonly lnpeer_message: (n: number, peer: number, messageType: number) => number;
+  readonly lnpeer_message: (n: number, peer: number, now: number, messageType: number) => number;
   /**
-   * Returns a ping that asks for a pong of pongBytes and carries
-   * padding bytes.
+   * Makes a ping that asks for a pong of pongBytes, or with 0x10000 for
+   * one that tells it apart from others, and that carries padding bytes. Output:
+   * the number of the ping in 4 bytes, little-endian, and the message.
    */
-  readonly lnpeer_ping: (n: number, peer: number, pongBytes: number, padding: number) => number;
+  readonly lnpeer_ping: (n: number, peer: number, now: number, pongBytes: number, padding: number) => number;
+  /** Returns in how many milliseconds the next ping may be sent. */
+  readonly lnpeer_ping_delay: (n: number, peer: number, now: number) => number;
+  /** Says that nobody waits for the pong to a ping any more. */
+  readonly lnpeer_abandon_ping: (n: number, peer: number, ping: number) => number;
+  /**
+   * Says what the keepalive asks for. Output: in how many milliseconds
+   * to call again in 4 bytes, little-endian, and a ping to send, if one is due.
+   */
+  readonly lnpeer_poll: (n: number, peer: number, now: number) => number;
+  /**
+   * Begins a commando call whose reply has at most maxReply bytes.
+   * Input: the request. Output: the number of the call in 8 bytes, and the messages
+   * to send, each after its length in 4 bytes, little-endian.
+   */
+  readonly lnpeer_call: (n: number, peer: number, now: number, maxReply: number) => number;
+  /** Gives a commando call up. Input: the number of the call. */
+  readonly lnpeer_end_call: (n: number, peer: number) => number;
   /** Sorts count compressed keys. */
   readonly musig2_sort_keys: (n: number, count: number) => number;
   /**
@@ -513,4 +554,4 @@ export interface Exports {
 }
 
 /** What the module's `abi_fingerprint` returns if it belongs to this file. */
-export const FINGERPRINT = 397829097;
+export const FINGERPRINT = 415022659;

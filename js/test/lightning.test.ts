@@ -1,49 +1,21 @@
 import assert from 'node:assert/strict';
+import { setMaxListeners } from 'node:events';
 import { before, test } from 'node:test';
 import { init } from 'brontosig';
 import { accept, bridgeUrl, publicKey, type Connection } from 'brontosig/brontide';
-import { connectPeer, type Message, type Notice, type Peer, type PeerOptions } from 'brontosig/lightning';
+import { connectPeer, type Notice, type PeerOptions } from 'brontosig/lightning';
 import { tcpServer, transportPair, unusedPort, webSocketServer } from './connections.js';
+import { FakeTiming } from './fake-timing.js';
+import { bob, limit, meet, next, numbers, plainInit, pongTo, welcome } from './meet.js';
 
-const bob = new Uint8Array(32).fill(2);
-const limit = { timeoutMs: 10_000 };
 let bobKey: Uint8Array;
 let bobHex: string;
-
-/** What lnd, Core Lightning and others send at least: no features, and one even one that is known. */
-const plainInit = Uint8Array.of(0, 16, 0, 0, 0, 1, 0b01);
 
 before(async () => {
   await init();
   bobKey = publicKey(bob);
   bobHex = Buffer.from(bobKey).toString('hex');
 });
-
-/** Connects to a node whose side the test plays message by message. */
-async function meet(options: PeerOptions = {}, theirInit = plainInit): Promise<{ peer: Peer; node: Connection; ourInit: Uint8Array }> {
-  const [near, far] = transportPair();
-  const accepted = accept(far, { secretKey: bob, ...limit }).then(async (node) => {
-    const reader = node.readable.getReader();
-    const { value } = await reader.read();
-    reader.releaseLock();
-    await node.send(theirInit);
-    return { node, ourInit: value ?? new Uint8Array() };
-  });
-  // If the peer refuses, that error is the one that counts.
-  accepted.catch(() => undefined);
-  const peer = await connectPeer(near, { nodeId: bobKey, ...limit, ...options });
-  return { peer, ...(await accepted) };
-}
-
-async function next(node: Connection): Promise<Uint8Array> {
-  const reader = node.readable.getReader();
-  const { value } = await reader.read();
-  reader.releaseLock();
-  assert.ok(value, 'the connection has ended');
-  return value;
-}
-
-const numbers = (message: Uint8Array): number[] => [...message];
 
 void test('init goes both ways', async () => {
   const { peer, ourInit } = await meet({ features: [1, 13], networks: [new Uint8Array(32).fill(7)] });
@@ -80,38 +52,74 @@ void test('what a node may not say in init', async () => {
 });
 
 void test('pings in both directions', async () => {
-  const { peer, node } = await meet();
+  const timing = new FakeTiming();
+  const { peer, node } = await meet({ keepalive: false }, plainInit, timing);
   await node.send(Uint8Array.of(0, 18, 0, 3, 0, 0));
   assert.deepEqual(numbers(await next(node)), [0, 19, 0, 3, 0, 0, 0]);
+  await node.send(Uint8Array.of(0, 18, 0xff, 0xfc, 0, 0)); // asks for no pong
+  await node.send(Uint8Array.of(0, 18, 0xff, 0xfb, 0, 0));
+  assert.equal((await next(node)).length, 65_535);
+
+  // Two at once: the second waits for its second.
   const first = peer.ping({ pongBytes: 2, padding: 1, ...limit });
   const second = peer.ping(limit);
   assert.deepEqual(numbers(await next(node)), [0, 18, 0, 2, 0, 1, 0]);
-  assert.deepEqual(numbers(await next(node)), [0, 18, 0, 0, 0, 0]);
   await node.send(Uint8Array.of(0, 19, 0, 2, 0, 0));
-  await node.send(Uint8Array.of(0, 19, 0, 0));
   assert.ok((await first).rttMs >= 0);
+  await timing.timerSet();
+  assert.equal(timing.due, 1000);
+  await timing.pass(1000);
+  await node.send(pongTo(await next(node)));
   assert.ok((await second).rttMs >= 0);
-  await assert.rejects(peer.ping({ timeoutMs: 30 }), { code: 'TIMEOUT' });
-  await next(node);
-  const controller = new AbortController();
-  const aborted = peer.ping({ signal: controller.signal });
-  controller.abort();
-  await assert.rejects(aborted, { code: 'ABORTED' });
-  await next(node);
-  // Those two keep their places: a late answer to the first is not the third's.
-  const third = peer.ping({ pongBytes: 5, ...limit });
-  await next(node);
-  await node.send(Uint8Array.of(0, 19, 0, 0));
-  await node.send(Uint8Array.of(0, 19, 0, 0));
-  await node.send(Uint8Array.of(0, 19, 0, 5, 0, 0, 0, 0, 0));
-  await third;
+  assert.equal(timing.timers, 0);
+
+  // One that is never answered holds no other up, whatever their lengths.
+  const ping = async (options: { timeoutMs?: number; signal?: AbortSignal; pongBytes?: number }): Promise<Promise<unknown>[]> => {
+    await timing.pass(1000);
+    return [peer.ping(options)];
+  };
+  for (const pongBytes of [undefined, 5]) {
+    const sizes = pongBytes === undefined ? {} : { pongBytes };
+    const [lost] = await ping({ timeoutMs: 30, ...sizes });
+    const lostPing = await next(node);
+    await assert.rejects(lost!, { code: 'TIMEOUT' });
+    const controller = new AbortController();
+    const [aborted] = await ping({ signal: controller.signal, ...sizes });
+    await next(node);
+    controller.abort();
+    await assert.rejects(aborted!, { code: 'ABORTED' });
+    const [third] = await ping({ ...limit, ...sizes });
+    const thirdPing = await next(node);
+    if (pongBytes === undefined) {
+      await node.send(pongTo(lostPing)); // comes late, and is nobody's
+    }
+    await node.send(pongTo(thirdPing));
+    await third;
+  }
+
   await assert.rejects(peer.ping({ pongBytes: 65_532 }), { name: 'RangeError', message: /^pongBytes/ });
   await assert.rejects(peer.ping({ padding: 65_530 }), { name: 'RangeError', message: /^padding/ });
-  const last = peer.ping(limit);
+  // A full line, one of which has given up its place.
+  const controller = new AbortController();
+  setMaxListeners(32, controller.signal);
+  const line = Array.from({ length: 32 }, async () => peer.ping({ signal: controller.signal, timeoutMs: 60_000 }));
+  await assert.rejects(peer.ping(limit), { code: 'TOO_MANY_PINGS' });
+  controller.abort();
+  for (const each of line) {
+    await assert.rejects(each, { code: 'ABORTED' });
+  }
+  assert.equal(timing.timers, 0);
+  const [last] = await ping(limit);
+  const waiting = peer.ping(limit);
+  const ends = Promise.all([
+    assert.rejects(last!, { code: 'CONNECTION_CLOSED' }),
+    assert.rejects(waiting, { code: 'CONNECTION_CLOSED' }),
+  ]);
   await next(node);
   await node.close();
-  await assert.rejects(last, { code: 'CONNECTION_CLOSED' });
+  await ends;
   await assert.rejects(peer.ping(limit), { code: 'CONNECTION_CLOSED' });
+  assert.equal(timing.timers, 0);
 });
 
 void test('messages, warnings and errors', async () => {
@@ -135,7 +143,9 @@ void test('messages, warnings and errors', async () => {
   await node.send(Uint8Array.of(0, 1, ...Array<number>(32).fill(0), 0, 2, 104, 105));
   await peer.send(40_001, Uint8Array.of(1, 2));
   assert.deepEqual(numbers(await next(node)), [0x9c, 0x41, 1, 2]);
-  await assert.rejects(peer.send(18, new Uint8Array()), { code: 'RESERVED_TYPE' });
+  for (const reserved of [16, 18, 19, 0x4c4d, 0x4c4f]) {
+    await assert.rejects(peer.send(reserved, new Uint8Array()), { code: 'RESERVED_TYPE' });
+  }
   await assert.rejects(peer.send(70_000, new Uint8Array()), { name: 'RangeError', message: /^type/ });
   await assert.rejects(peer.send(1, new Uint8Array(65_534)), { name: 'RangeError', message: /^payload/ });
   // An unknown even type ends it, with a warning to the other side.
@@ -150,38 +160,83 @@ void test('messages, warnings and errors', async () => {
   await assert.rejects(peer.send(40_001, new Uint8Array()), { code: 'UNKNOWN_MESSAGE_TYPE' });
 });
 
+void test('the reader of messages', async () => {
+  const { peer, node } = await meet();
+  const first = peer.messages();
+  const waiting = [first.next(), first.next()];
+  assert.throws(() => peer.messages(), { code: 'LOCKED' });
+  await node.send(Uint8Array.of(0x80, 0x01, 1));
+  assert.deepEqual((await waiting[0]!).value, { type: 32_769, payload: Uint8Array.of(1) });
+  // Leaving ends what waits at once, and leaves the rest to the next reader.
+  await first.return?.();
+  assert.equal((await waiting[1]!).done, true);
+  assert.equal((await first.next()).done, true);
+  await node.send(Uint8Array.of(0x80, 0x01, 2));
+  const second = peer.messages();
+  assert.deepEqual((await second.next()).value, { type: 32_769, payload: Uint8Array.of(2) });
+  const end = second.next();
+  await node.close();
+  assert.equal((await end).done, true);
+  assert.equal((await peer.closed).by, 'remote');
+});
+
 void test('messages that nobody reads are bounded', async () => {
-  const { peer, node } = await meet({ maxQueuedBytes: 131_072 });
-  const message = new Uint8Array(65_535);
+  const timing = new FakeTiming();
+  const { peer, node } = await meet({ maxQueuedBytes: 1 << 18, keepalive: false }, plainInit, timing);
+  const message = new Uint8Array(60_000);
   message.set([0x80, 0x01]);
-  await node.send(message);
-  // The second is too much. What the node still sends may meet the end.
-  await node.send(message).catch(() => undefined);
-  assert.equal((await peer.closed).error?.code, 'QUEUE_FULL');
-  const kept: Message[] = [];
+  let sent = 0;
+  const flood = (async (): Promise<never> => {
+    for (;;) {
+      await node.send(message);
+      sent++;
+    }
+  })();
+  await Promise.all([
+    assert.rejects(flood, { code: 'CONNECTION_CLOSED' }),
+    (async () => {
+      await timing.timerSet(); // full: nothing is read any more
+      assert.equal(timing.due, 20_000);
+      // A reader makes room, and the node goes on.
+      const messages = peer.messages();
+      await messages.next();
+      await timing.timerSet();
+      await messages.return?.();
+      const before = sent;
+      await timing.pass(19_999);
+      assert.equal(peer.state, 'open');
+      assert.ok(sent - before <= 1, 'the node was not slowed');
+      await timing.pass(1);
+      assert.equal((await peer.closed).error?.code, 'QUEUE_FULL');
+    })(),
+  ]);
+  let kept = 0;
   await assert.rejects(
     (async () => {
       for await (const each of peer.messages()) {
-        kept.push(each);
+        kept += each.payload.length;
       }
     })(),
     { code: 'QUEUE_FULL' },
   );
-  assert.equal(kept.length, 1);
+  assert.ok(kept > 1 << 16 && kept < (1 << 17) + 60_000, `${kept} bytes waited`);
+  assert.equal(timing.timers, 0);
 
   // Messages without a payload count too.
-  const empty = await meet({ maxQueuedBytes: 131_072 });
-  for (let i = 0; i < 600; i++) {
-    await empty.node.send(Uint8Array.of(0x80, 0x01)).catch(() => undefined);
+  const empty = await meet({ maxQueuedBytes: 1 << 18, keepalive: false }, plainInit, timing);
+  for (let i = 0; timing.idle(); i++) {
+    assert.ok(i < 600, 'empty messages cost nothing');
+    await empty.node.send(Uint8Array.of(0x80, 0x01));
   }
-  assert.equal((await empty.peer.closed).error?.code, 'QUEUE_FULL');
+  // The connection's end is noticed while nothing is read.
+  await empty.peer.close();
+  assert.equal((await empty.peer.closed).by, 'local');
+  assert.equal(timing.timers, 0);
 });
 
 void test('a node URI, directly and through a bridge', async () => {
   const serve = async (connected: Promise<Connection>): Promise<void> => {
-    const node = await connected;
-    await next(node);
-    await node.send(plainInit);
+    await welcome(connected);
   };
   const { openTransport } = await import('./node-transports.js');
   const tcp = await tcpServer((socket) => void serve(accept(openTransport(socket), { secretKey: bob })));
@@ -229,6 +284,15 @@ void test('bad arguments are named, and what is not there is told', async () => 
   await assert.rejects(call(`${bobHex}@a b`), { name: 'TypeError', message: /^target/ });
   await assert.rejects(call(`${bobHex}@h`, { features: [70_000] }), { name: 'RangeError', message: /^features\[0\]/ });
   await assert.rejects(call(`${bobHex}@h`, { networks: [new Uint8Array(3)] }), { name: 'RangeError', message: /^networks\[0\]/ });
+  await assert.rejects(call(`${bobHex}@h`, { keepalive: { intervalMs: 999 } }), { name: 'RangeError', message: /^keepalive\.intervalMs/ });
+  await assert.rejects(call(`${bobHex}@h`, { keepalive: { timeoutMs: '1' } }), { name: 'TypeError', message: /^keepalive\.timeoutMs/ });
+  await assert.rejects(call(`${bobHex}@h`, { keepalive: 5 }), { name: 'TypeError', message: /^keepalive/ });
+  await assert.rejects(call(`${bobHex}@h`, { reconnect: 'yes' }), { name: 'TypeError', message: /^reconnect/ });
+  await assert.rejects(call(`${bobHex}@h`, { reconnect: { minDelayMs: 0 } }), { name: 'RangeError', message: /^reconnect\.minDelayMs/ });
+  await assert.rejects(call(`${bobHex}@h`, { reconnect: { minDelayMs: 9, maxDelayMs: 8 } }), { name: 'RangeError', message: /^reconnect\.maxDelayMs/ });
+  await assert.rejects(call(`${bobHex}@h`, { maxQueuedBytes: 1000 }), { name: 'RangeError', message: /^maxQueuedBytes/ });
+  await assert.rejects(call(`${bobHex}@h`, { initTimeoutMs: 0 }), { name: 'RangeError', message: /^initTimeoutMs/ });
+  await assert.rejects(call(transportPair()[0], { nodeId: bobKey, reconnect: true }), { name: 'TypeError', message: /^reconnect/ });
   await assert.rejects(call(`${bobHex}@h`, { bridge: 'http://b' }), { name: 'TypeError', message: /^bridge/ });
   const port = await unusedPort();
   await assert.rejects(connectPeer(`${bobHex}@127.0.0.1:${port}`, limit), { code: 'CONNECTION_FAILED' });
@@ -240,7 +304,9 @@ void test('a node that does not send init, and one that hangs up before it', asy
   const { openTransport } = await import('./node-transports.js');
   const silent = await tcpServer((socket) => void accept(openTransport(socket), { secretKey: bob }).catch(() => undefined));
   try {
-    await assert.rejects(connectPeer(`${bobHex}@127.0.0.1:${silent.port}`, { timeoutMs: 300 }), { code: 'TIMEOUT' });
+    const uri = `${bobHex}@127.0.0.1:${silent.port}`;
+    await assert.rejects(connectPeer(uri, { timeoutMs: 300 }), { code: 'TIMEOUT', message: /^connecting/ });
+    await assert.rejects(connectPeer(uri, { initTimeoutMs: 100 }), { code: 'TIMEOUT', message: /init/ });
   } finally {
     await silent.stop();
   }

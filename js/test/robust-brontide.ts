@@ -32,6 +32,9 @@ export class BrontideWorld {
   readonly #random: Random;
   readonly #machines: Pair[] = [];
   readonly #peers: Pair[] = [];
+  #now = 0;
+  /** The number of a commando call, little-endian. */
+  #lastCall = new Uint8Array(8);
 
   constructor(raw: Raw, random: Random) {
     this.#raw = raw;
@@ -81,10 +84,11 @@ export class BrontideWorld {
   }
 
   #peerPair(): Pair {
+    const random = this.#random;
     return this.#pair(this.#peers, () => {
-      const network = this.#random.oneIn(2) ? this.#random.bytes(32) : NONE;
+      const network = random.oneIn(2) ? random.bytes(32) : NONE;
       const [a, b] = Array.from({ length: 2 }, () =>
-        this.#raw.call('lnpeer_new', network, 0, 0, 0, network.length / 32),
+        this.#raw.call('lnpeer_new', network, 0, 0, 0, network.length / 32, random.pick([0, 1000]), 1000),
       ) as [number, number];
       return [a, b];
     });
@@ -104,13 +108,19 @@ export class BrontideWorld {
 
   /** Makes good calls of every export that makes an object, but for those of {@link fill}. */
   makeOneMore(): void {
-    this.#raw.call('lnpeer_new', NONE, 0, 0, 0, 0);
+    this.#raw.call('lnpeer_new', NONE, 0, 0, 0, 0, 0, 0);
   }
 
   #ends(pair: Pair): { self: End; other: End; first: boolean } {
     const first = this.#random.oneIn(2);
     const [a, b] = pair.ends;
     return first ? { self: a, other: b, first } : { self: b, other: a, first };
+  }
+
+  /** A time that goes on, mostly by little. */
+  #time(): number {
+    this.#now += this.#random.pick([0, 1, 400, 1200, 1200, this.#random.oneIn(20) ? this.#random.uint32() : 5]);
+    return this.#now % 2 ** 32;
   }
 
   #handle(handle: number): number {
@@ -163,6 +173,9 @@ export class BrontideWorld {
       () => join([u16(19), u16(4), new Uint8Array(4)]),
       () => join([u16(17), random.bytes(32), u16(3), random.bytes(3)]),
       () => join([u16(1), new Uint8Array(32), u16(2), random.bytes(2)]),
+      // A part of a reply to the last call, most significant byte first.
+      () => join([u16(random.pick([0x594b, 0x594d])), this.#lastCall.slice().reverse(), random.bytes(random.below(120))]),
+      () => join([u16(random.pick([0x594b, 0x594d])), random.bytes(random.below(12))]),
       () => join([u16(random.uint32()), random.bytes(random.below(40))]),
       () => random.bytes(random.below(3)),
     ])();
@@ -241,6 +254,8 @@ export class BrontideWorld {
         random.oneIn(20) ? random.uint32() : features.length,
         random.oneIn(20) ? MAX_SIGNERS + 1 : known.length / 2,
         random.oneIn(20) ? MAX_SIGNERS + 1 : networks.length / 32,
+        random.pick([0, 1000, random.uint32()]),
+        random.pick([1000, 999, random.uint32()]),
       );
       if (handle >= 0) {
         this.#raw.call('handle_dispose', NONE, handle);
@@ -262,7 +277,7 @@ export class BrontideWorld {
       if (this.#random.oneIn(10)) {
         message = this.#damage(message);
       }
-      const output = this.#raw.bytes('lnpeer_receive', message, this.#handle(self.handle));
+      const output = this.#raw.bytes('lnpeer_receive', message, this.#handle(self.handle), this.#time());
       const reply = this.#sent(output, 1);
       if (reply.length > 0) {
         other.arrived.push(reply);
@@ -276,6 +291,7 @@ export class BrontideWorld {
         'lnpeer_message',
         new Uint8Array(size),
         this.#handle(self.handle),
+        this.#time(),
         type,
       );
       if (message !== undefined && this.#random.oneIn(2)) {
@@ -290,13 +306,51 @@ export class BrontideWorld {
           'lnpeer_ping',
           this.#nothing(),
           this.#handle(self.handle),
-          this.#random.pick([0, 1, 1, 1, 70000, 65532]),
+          this.#time(),
+          this.#random.pick([0, 1, 1, 1, 70000, 65532, 65536]),
           this.#random.pick([0, 1, 1, 1, 65530, 65529]),
         );
         if (ping !== undefined && this.#random.oneIn(2)) {
-          other.arrived.push(ping);
+          other.arrived.push(ping.slice(4));
         }
       }
+    },
+    lnpeer_ping_delay: (): void => {
+      const { self } = this.#ends(this.#peerPair());
+      this.#raw.call('lnpeer_ping_delay', this.#nothing(), this.#handle(self.handle), this.#time());
+    },
+    lnpeer_abandon_ping: (): void => {
+      const { self } = this.#ends(this.#peerPair());
+      this.#raw.call('lnpeer_abandon_ping', this.#nothing(), this.#handle(self.handle), this.#random.below(100));
+    },
+    lnpeer_poll: (): void => {
+      const { self, other } = this.#ends(this.#peerPair());
+      for (let i = this.#random.oneIn(5) ? 4 : 1; i > 0; i--) {
+        const polled = this.#raw.bytes('lnpeer_poll', this.#nothing(), this.#handle(self.handle), this.#time());
+        if (polled !== undefined && polled.length > 4) {
+          other.arrived.push(polled.slice(4));
+        }
+      }
+    },
+    lnpeer_call: (): void => {
+      const random = this.#random;
+      const { self, other } = this.#ends(this.#peerPair());
+      // Now and then more than may be unanswered.
+      for (let i = random.oneIn(200) ? 1100 : 1; i > 0; i--) {
+        const size = random.oneIn(200) ? (1 << 20) + 1 : random.oneIn(20) ? 65_001 : random.below(20);
+        const called = this.#raw.bytes('lnpeer_call', new Uint8Array(size), this.#handle(self.handle), this.#time(), random.below(100));
+        if (called !== undefined) {
+          this.#lastCall = called.slice(0, 8);
+          if (random.oneIn(2)) {
+            other.arrived.push(this.#sent(called, 8));
+          }
+        }
+      }
+    },
+    lnpeer_end_call: (): void => {
+      const { self } = this.#ends(this.#peerPair());
+      const number = this.#random.oneIn(5) ? this.#random.bytes(this.#random.below(10)) : this.#lastCall;
+      this.#raw.call('lnpeer_end_call', join([number, this.#nothing()]), this.#handle(self.handle));
     },
   } satisfies Partial<Record<ExportName, () => void>>;
 }

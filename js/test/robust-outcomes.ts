@@ -147,5 +147,10 @@ export const OUTCOMES: Record<ExportName, readonly Outcome[]> = {
     'UNKNOWN_MESSAGE_TYPE',
   ],
   lnpeer_message: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'RESERVED_TYPE'],
-  lnpeer_ping: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'TOO_MANY_PINGS'],
+  lnpeer_ping: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'PING_TOO_SOON', 'TOO_MANY_PINGS'],
+  lnpeer_ping_delay: HANDLE,
+  lnpeer_abandon_ping: HANDLE,
+  lnpeer_poll: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'PEER_SILENT'],
+  lnpeer_call: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'TOO_MANY_CALLS'],
+  lnpeer_end_call: HANDLE,
 };
