@@ -181,11 +181,17 @@ web: build build/brontosig-bridge ## Serve the same as a web page, until interru
 	@echo "==> serving the page at the address below, until interrupted (Ctrl-C)"
 	@node examples/web/serve.mjs
 
-.PHONY: figures
-figures: build ## Measure the module's size, the time to a first signature, and the cost of a call
+build/inside.wasm: $(GO_SOURCES) $(wildcard js/bench/inside/*.go)
+	@echo "==> compiling what the benchmarks do inside Go wasm"
 	@mkdir -p build
-	$(WASM) $(GO) build $(BUILD_FLAGS) -o build/funcof.wasm ./js/bench/funcof
-	@node js/bench/figures.mjs
+	$(WASM) $(GO) build $(BUILD_FLAGS) -o $@ ./js/bench/inside
+
+.PHONY: bench
+bench: build build/inside.wasm ## Compare the speed with others from JavaScript
+	@node js/bench/bench.mjs
+
+.PHONY: bench-memory
+bench-memory: build ## Measure the memory of many sessions
 	@node --expose-gc js/bench/memory.mjs
 
 .PHONY: clean

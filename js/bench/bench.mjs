@@ -1,0 +1,15 @@
+// All benchmarks from JavaScript. `make bench` runs them.
+
+import { init } from 'brontosig';
+
+import { boundary } from './boundary.mjs';
+import { machine } from './measure.mjs';
+import { musig2 } from './musig2.mjs';
+import { start } from './start.mjs';
+
+console.log(machine());
+await init();
+musig2();
+boundary();
+await start();
+process.exit(0);
