@@ -69,6 +69,10 @@ dist/brontosig.wasm: $(GO_SOURCES) $(SLIM)/go.mod
 	@mkdir -p dist
 	$(WASM) $(GO) build -modfile=$(SLIM)/go.mod $(BUILD_FLAGS) -o $@ ./wasm
 
+# The same with the names of its functions, to tell what the bytes are.
+build/named.wasm: dist/brontosig.wasm
+	$(WASM) $(GO) build -modfile=$(SLIM)/go.mod -trimpath -buildvcs=false -ldflags=-buildid= -o $@ ./wasm
+
 # One rule makes all of dist but the module. What it has not written has lost
 # its source and goes.
 dist/index.js: $(TS_SOURCES) js/scripts/go-runtime.mjs $(GOROOT)/lib/wasm/wasm_exec.js node_modules/.package-lock.json
@@ -90,7 +94,15 @@ generate: ## Write the generated files again
 	$(GO) generate ./internal/abi ./lnpeer
 
 .PHONY: test
-test: lint test-go interop-brontide fuzz test-wasm test-js test-browser check-reproducible ## Set up, build, and run every check and test
+test: lint ## Set up, build, and run every check and test
+test: test-go
+test: interop-brontide
+test: fuzz
+test: test-wasm
+test: test-js
+test: test-browser
+test: check-reproducible
+test: check-size
 
 .PHONY: lint
 lint: $(STATICCHECK) build ## Check the form of all sources
@@ -158,6 +170,10 @@ check-reproducible: dist/brontosig.wasm ## Compare the module with one built els
 	cmp dist/brontosig.wasm build/again/source/dist/brontosig.wasm
 	@rm -rf build/again
 
+.PHONY: check-size
+check-size: dist/brontosig.wasm ## Compare the size of the module with its budget
+	@node js/scripts/check-size.mjs
+
 BRIDGE_SOURCES := $(GO_SOURCES) $(shell find bridge cmd -name '*.go' ! -name '*_test.go')
 
 build/brontosig-bridge: $(BRIDGE_SOURCES)
@@ -187,7 +203,7 @@ build/inside.wasm: $(GO_SOURCES) $(wildcard js/bench/inside/*.go)
 	$(WASM) $(GO) build $(BUILD_FLAGS) -o $@ ./js/bench/inside
 
 .PHONY: bench
-bench: build build/inside.wasm ## Compare the speed with others from JavaScript
+bench: build build/inside.wasm build/named.wasm ## Compare the speed with others from JavaScript
 	@node js/bench/bench.mjs
 
 .PHONY: bench-memory

@@ -5,6 +5,7 @@ import { init } from 'brontosig';
 import { boundary } from './boundary.mjs';
 import { machine } from './measure.mjs';
 import { musig2 } from './musig2.mjs';
+import { readModule, size } from './size.mjs';
 import { start } from './start.mjs';
 
 console.log(machine());
@@ -12,4 +13,5 @@ await init();
 musig2();
 boundary();
 await start();
+size(readModule('dist/brontosig.wasm'), readModule('build/named.wasm'));
 process.exit(0);
