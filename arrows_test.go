@@ -39,7 +39,10 @@ var arrows = map[string][]string{
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors",
 		"github.com/prometheus/client_golang/prometheus/promhttp",
 	},
-	"js/bench/funcof": {},
+	"js/bench/inside": {
+		"lnpeer", "musig2", "github.com/btcsuite/btcd/btcec/v2",
+		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
+	},
 	"internal/cosigner": {
 		"internal/vectors", "musig2", "github.com/btcsuite/btcd/btcec/v2",
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
