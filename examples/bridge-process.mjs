@@ -38,6 +38,7 @@ export async function startBridge(args = []) {
   return {
     bridge,
     node: `${demoPeer.nodeId}@${demoPeer.address}`,
+    rune: demoPeer.rune,
     ended,
     async stop() {
       child.kill('SIGTERM');

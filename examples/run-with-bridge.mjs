@@ -2,8 +2,9 @@
 //
 //   node examples/run-with-bridge.mjs PROGRAM [ARGUMENT...]
 //
-// The program finds them in BRONTOSIG_BRIDGE and BRONTOSIG_NODE. Its exit code
-// is this one's. Whatever happens, nothing that was started is left behind.
+// The program finds them in BRONTOSIG_BRIDGE and BRONTOSIG_NODE, and in
+// BRONTOSIG_RUNE what allows commando calls. Its exit code is this one's. Whatever
+// happens, nothing that was started is left behind.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +35,7 @@ const bridgeEnded = bridge.ended.then(({ log }) => {
 try {
   child = spawn(command, args, {
     stdio: 'inherit',
-    env: { ...process.env, BRONTOSIG_BRIDGE: bridge.bridge, BRONTOSIG_NODE: bridge.node },
+    env: { ...process.env, BRONTOSIG_BRIDGE: bridge.bridge, BRONTOSIG_NODE: bridge.node, BRONTOSIG_RUNE: bridge.rune },
   });
   if (early) {
     child.kill(early);

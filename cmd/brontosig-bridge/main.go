@@ -7,9 +7,10 @@
 // When it is ready it prints one line of JSON to the standard output:
 //
 //	{"bridge":"ws://127.0.0.1:8080","status":"http://127.0.0.1:9090",
-//	 "demoPeer":{"nodeId":"02…","address":"127.0.0.1:40000"}}
+//	 "demoPeer":{"nodeId":"02…","address":"127.0.0.1:40000","rune":"…"}}
 //
-// where status is there with --status-listen only, and demoPeer with --demo.
+// where status is there with --status-listen only, and demoPeer with --demo; the
+// rune allows commando calls.
 // Logs go to the standard error. On SIGHUP it reads its configuration file and
 // its certificate again: what is allowed and who may use it changes, and limits
 // stay. It ends on SIGINT or SIGTERM, after it has closed every connection; a
@@ -92,6 +93,7 @@ type ready struct {
 type readyPeer struct {
 	NodeID  string `json:"nodeId"`
 	Address string `json:"address"`
+	Rune    string `json:"rune"`
 }
 
 // program is a run of the program.
@@ -122,7 +124,7 @@ func (p *program) serve(ctx context.Context, hangups <-chan os.Signal, stdout io
 			return err
 		}
 		defer func() { err = errors.Join(err, p.peer.Close()) }()
-		line.DemoPeer = &readyPeer{p.peer.NodeID(), p.peer.Address()}
+		line.DemoPeer = &readyPeer{p.peer.NodeID(), p.peer.Address(), p.peer.Rune()}
 	}
 	if p.options.TLSCert != "" {
 		if p.cert, err = loadCertificate(p.options.TLSCert, p.options.TLSKey); err != nil {

@@ -1,11 +1,13 @@
 //go:build !(js && wasm)
 
 // Package demopeer is a Lightning peer for demonstrations and tests: it listens
-// on loopback, accepts any key, exchanges init and answers pings. It knows
-// nothing of channels and holds no funds.
+// on loopback, accepts any key, exchanges init, answers pings, and serves a few
+// harmless methods over commando to whoever has its rune. It knows nothing of
+// channels and holds no funds.
 package demopeer
 
 import (
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -29,12 +31,15 @@ const idleTimeout = 5 * time.Minute
 type Peer struct {
 	listener *brontide.Listener
 	nodeID   string
+	rune     string
 	log      *slog.Logger
 
 	running sync.WaitGroup
 	mu      sync.Mutex
 	closed  bool
 	conns   map[net.Conn]bool
+	// partials are the commando requests that are not complete, oldest first.
+	partials []*partial
 }
 
 // Start runs a peer with a fresh key on a free port of 127.0.0.1.
@@ -45,8 +50,10 @@ func Start(log *slog.Logger) (*Peer, error) {
 	}
 	p := &Peer{
 		nodeID: hex.EncodeToString(curve.PublicKey(key).SerializeCompressed()),
-		log:    log,
-		conns:  make(map[net.Conn]bool),
+		// It looks like a rune and is none: nothing restricts it.
+		rune:  rand.Text(),
+		log:   log,
+		conns: make(map[net.Conn]bool),
 	}
 	p.listener, err = brontide.NewListener(brontide.NewPrivKeyECDH(key), "127.0.0.1:0",
 		brontide.OnHandshakeError(func(_ net.Addr, err error) {
@@ -62,6 +69,9 @@ func Start(log *slog.Logger) (*Peer, error) {
 
 // NodeID returns the public key as 66 hex digits.
 func (p *Peer) NodeID() string { return p.nodeID }
+
+// Rune returns what allows commando calls. It is another one for each Peer.
+func (p *Peer) Rune() string { return p.rune }
 
 // Address returns where the peer listens, as host:port.
 func (p *Peer) Address() string { return p.listener.Addr().String() }
@@ -96,9 +106,7 @@ func (p *Peer) accept() {
 		}
 		go func() {
 			defer p.running.Done()
-			err := serve(conn.(*brontide.Conn))
-			p.remove(conn)
-			p.ended(errors.Join(err, conn.Close()))
+			p.ended(p.serve(conn.(*brontide.Conn)))
 		}()
 	}
 }
@@ -130,8 +138,20 @@ func (p *Peer) ended(err error) {
 }
 
 // serve speaks BOLT-1 until the other side ends the connection, which is no
-// error.
-func serve(conn *brontide.Conn) error {
+// error. When it returns, nothing of the connection is left.
+func (p *Peer) serve(conn *brontide.Conn) error {
+	calls := newCommando(p, func(msg []byte) error {
+		_, err := conn.Write(msg)
+		return err
+	})
+	err := p.converse(conn, calls)
+	p.remove(conn)
+	err = errors.Join(err, conn.Close())
+	calls.end()
+	return err
+}
+
+func (p *Peer) converse(conn *brontide.Conn, calls *commando) error {
 	peer, err := lnpeer.New(lnpeer.Config{})
 	if err != nil {
 		return err
@@ -158,7 +178,10 @@ func serve(conn *brontide.Conn) error {
 		if err != nil {
 			return err
 		}
-		// Events are for applications, and this one has no use for any.
-		_, reply, failure = peer.Receive(lnpeer.Millis(time.Since(started).Milliseconds()), message)
+		var event lnpeer.Event
+		event, reply, failure = peer.Receive(lnpeer.Millis(time.Since(started).Milliseconds()), message)
+		if message, ok := event.(*lnpeer.Message); ok {
+			calls.receive(message.Type, message.Payload)
+		}
 	}
 }
