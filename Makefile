@@ -16,6 +16,9 @@ BUILD_FLAGS := -trimpath -buildvcs=false -ldflags="-s -w -buildid="
 STATICCHECK_VERSION := v0.8.2
 STATICCHECK := build/tools/$(STATICCHECK_VERSION)/staticcheck
 
+BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
+BENCHSTAT := build/tools/$(BENCHSTAT_VERSION)/benchstat
+
 # The race detector needs cgo, and that a C compiler.
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $$($(GO) env CC) >/dev/null && echo -race)
 # The packages that use goroutines.
@@ -205,6 +208,20 @@ build/inside.wasm: $(GO_SOURCES) $(wildcard js/bench/inside/*.go)
 .PHONY: bench
 bench: build build/inside.wasm build/named.wasm ## Compare the speed with others from JavaScript
 	@node js/bench/bench.mjs
+
+# Every benchmark this often, so that benchstat can tell how much they vary.
+BENCH_COUNT := 6
+
+.PHONY: bench-go
+bench-go: $(BENCHSTAT) ## Compare the speed with others in Go, and write build/bench-go.txt for benchstat
+	@mkdir -p build
+	$(GO) test -run '^$$' -bench . -benchtime 100ms -count $(BENCH_COUNT) -skip Timing ./musig2 ./brontide ./internal/curve | tee build/bench-go.txt
+	cd interop && $(GO) test -run '^$$' -bench . -benchtime 100ms -count $(BENCH_COUNT) ./brontide | tee -a ../build/bench-go.txt
+	@$(BENCHSTAT) build/bench-go.txt
+
+$(BENCHSTAT):
+	@echo "==> building benchstat"
+	GOBIN=$(CURDIR)/$(@D) $(GO) install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)
 
 .PHONY: bench-memory
 bench-memory: build ## Measure the memory of many sessions
