@@ -117,6 +117,9 @@ func lnpeerReceive(n, peer, now uint32) int32 {
 		if err != nil && reply == nil {
 			return 0, err
 		}
+		if message, ok := event.(*lnpeer.Message); ok && err == nil {
+			return putMessage(message, reply)
+		}
 		o.pending = err
 		number, parts := describeEvent(event)
 		if err != nil {
@@ -126,9 +129,18 @@ func lnpeerReceive(n, peer, now uint32) int32 {
 	})
 }
 
-// describeEvent encodes what an event tells: for init the features after their
-// length in 4 bytes, the networks likewise, and the own address; for a message
-// its type in 2 bytes, little-endian, and the payload; for a pong the number of
+// putMessage writes the event that there are most of: after the reply the type
+// in 2 bytes, little-endian, and the payload.
+func putMessage(message *lnpeer.Message, reply []byte) (int32, error) {
+	out := append(room(1+sizeBytes+len(reply)+2+len(message.Payload)), abi.EventMessage)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(reply)))
+	out = append(out, reply...)
+	out = binary.LittleEndian.AppendUint16(out, message.Type)
+	return keep(append(out, message.Payload...))
+}
+
+// describeEvent encodes what any other event tells: for init the features after
+// their length in 4 bytes, the networks likewise, and the own address; for a pong the number of
 // its ping in 4 bytes, little-endian; for a warning or an error the channel and a
 // text; for a reply the number of the call in 8 bytes, 1 byte that is 1 if it is
 // complete, and the part; for one that is too long the number of the call.
@@ -141,8 +153,6 @@ func describeEvent(event lnpeer.Event) (number byte, parts [][]byte) {
 		}
 		parts = appendSized(appendSized(nil, e.Features), networks)
 		return abi.EventInit, append(parts, e.RemoteAddr)
-	case *lnpeer.Message:
-		return abi.EventMessage, [][]byte{binary.LittleEndian.AppendUint16(nil, e.Type), e.Payload}
 	case *lnpeer.Pong:
 		return abi.EventPong, [][]byte{binary.LittleEndian.AppendUint32(nil, e.ID)}
 	case *lnpeer.Warning:

@@ -78,9 +78,9 @@ function musig2Calls() {
 /** A peer that has got its init. */
 class ReadyPeer extends Handle {
   constructor() {
-    super(call('lnpeer_new', [], 0, 0, 0, 0));
+    super(call('lnpeer_new', [], 0, 0, 0, 0, 0, 0));
     output(call('lnpeer_start', [], handleOf(this)));
-    output(call('lnpeer_receive', [Uint8Array.of(0, 16, 0, 0, 0, 0)], handleOf(this)));
+    output(call('lnpeer_receive', [Uint8Array.of(0, 16, 0, 0, 0, 0)], handleOf(this), 0));
   }
 }
 
@@ -105,7 +105,7 @@ function oneCall() {
     };
     const { ours, funcof, within } = compare(
       {
-        ours: repeat(() => output(call('lnpeer_receive', [bytes], handleOf(peer)))),
+        ours: repeat(() => output(call('lnpeer_receive', [bytes], handleOf(peer), 0))),
         funcof: repeat(() => funcofMessage(32_769, bytes)),
         within: (n) => inside('message', size, n)[0],
       },

@@ -201,7 +201,7 @@ func message(n, calls int) ([]float64, error) {
 	if _, err := p.Start(); err != nil {
 		return nil, err
 	}
-	if _, _, err := p.Receive([]byte{0, 16, 0, 0, 0, 0}); err != nil {
+	if _, _, err := p.Receive(0, []byte{0, 16, 0, 0, 0, 0}); err != nil {
 		return nil, err
 	}
 	bytes := make([]byte, n)
@@ -211,7 +211,7 @@ func message(n, calls int) ([]float64, error) {
 	var watch stopwatch
 	watch.start()
 	for range calls {
-		if _, _, err := p.Receive(bytes); err != nil {
+		if _, _, err := p.Receive(0, bytes); err != nil {
 			return nil, err
 		}
 	}
