@@ -34,11 +34,17 @@ const advice =
 /**
  * Defines a test that drives Chromium. Where there is none, the test is skipped
  * and says how to get one; with `CI=true` it fails.
+ *
+ * @param timeout - milliseconds that the test may take.
  */
-export function browserTest(name: string, body: (browser: Browser, t: TestContext) => Promise<void>): void {
+export function browserTest(
+  name: string,
+  body: (browser: Browser, t: TestContext) => Promise<void>,
+  timeout = 120_000,
+): void {
   const executablePath = findChromium();
   const skip = executablePath === undefined && process.env['CI'] !== 'true' ? advice : false;
-  void test(name, { skip, timeout: 120_000 }, async (t) => {
+  void test(name, { skip, timeout }, async (t) => {
     if (executablePath === undefined) {
       throw new Error(advice);
     }

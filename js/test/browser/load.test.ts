@@ -1,48 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { browserTest } from './chromium.js';
-
-const dist = new URL('../../../dist/', import.meta.url);
-
-const html = `<!doctype html><meta charset="utf-8"><title>test</title><link rel="icon" href="data:,">
-<script>
-  globalThis.Go = 'the page has a Go';
-  globalThis.process = { of: 'the page' };
-  globalThis.fs = { of: 'the page' };
-</script>
-<script type="importmap">{ "imports": { "brontosig": "/dist/index.js", "brontosig/musig2": "/dist/musig2.js" } }</script>`;
-
-/** Serves the package with a MIME type for the module. */
-async function served(wasmType: string, body: (origin: string) => Promise<void>): Promise<void> {
-  const server = createServer((request, response) => {
-    const path = request.url ?? '/';
-    const name = /^\/dist\/([a-z0-9.-]+)$/.exec(path)?.[1];
-    if (path === '/') {
-      response.setHeader('content-type', 'text/html').end(html);
-    } else if (name === undefined) {
-      response.writeHead(404).end();
-    } else {
-      const type = name.endsWith('.wasm') ? wasmType : 'text/javascript';
-      readFile(new URL(name, dist)).then(
-        (content) => response.writeHead(200, type === '' ? {} : { 'content-type': type }).end(content),
-        () => response.writeHead(404).end(),
-      );
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    await body(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  }
-}
+import { served } from './served.js';
 
 /** Runs the body of an async function in a new page, where `use` tells whether the module works. */
 async function run(browser: Browser, origin: string, body: string): Promise<unknown> {
