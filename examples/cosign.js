@@ -2,24 +2,29 @@ import { Context, publicKey } from 'brontosig/musig2';
 
 /**
  * One of the parties that sign together. In life each runs on a machine of its
- * own: its methods take and return what travels between them, public bytes only.
+ * own: what travels between them are public keys, public nonces and partial
+ * signatures, public bytes only.
  */
 export class Signer {
-  #secretKey = crypto.getRandomValues(new Uint8Array(32));
+  #secretKey;
   #context;
-  #session;
 
   /** The own public key, 33 bytes. */
-  publicKey = publicKey(this.#secretKey);
+  publicKey;
 
-  /** Fixes who signs, once everybody's public key is known. */
-  join(publicKeys) {
-    this.#context = new Context({
-      publicKeys,
-      sort: true,
-      tweaks: [{ kind: 'bip86' }],
-      secretKey: this.#secretKey,
-    });
+  /** @param secretKey - 32 bytes; a fresh key by default. */
+  constructor(secretKey = crypto.getRandomValues(new Uint8Array(32))) {
+    this.#secretKey = secretKey;
+    this.publicKey = publicKey(secretKey);
+  }
+
+  /**
+   * Fixes who signs, once everybody's public key is known, and for which taproot
+   * output: by default one that no script can spend.
+   */
+  join(publicKeys, tweak = { kind: 'bip86' }) {
+    this.#context?.dispose();
+    this.#context = new Context({ publicKeys, sort: true, tweaks: [tweak], secretKey: this.#secretKey });
   }
 
   /** The own position in the order of the keys that all signers share. */
@@ -27,92 +32,92 @@ export class Signer {
     return this.#context.signerIndex;
   }
 
-  /** The key that the signature will be valid for, 32 bytes: a taproot output key. */
+  /** The key that signatures will be valid for, 32 bytes: a taproot output key. */
   get outputKey() {
     return this.#context.outputKey;
   }
 
-  /** Starts signing a message and returns the public nonce, 66 bytes. */
+  /** The key before the tweak, 32 bytes: the internal key of the taproot output. */
+  get internalKey() {
+    return this.#context.internalKey;
+  }
+
+  /** Starts signing a message, and returns the session. */
   start(message) {
-    this.#session = this.#context.newSession({ message });
-    return this.#session.publicNonce;
-  }
-
-  /** Takes another signer's public nonce. */
-  addNonce(index, publicNonce) {
-    this.#session.addNonce(index, publicNonce);
-  }
-
-  /** Returns the partial signature, 32 bytes, once all nonces are there. */
-  sign() {
-    return this.#session.sign();
-  }
-
-  /** Takes another signer's partial signature, and says who is to blame for a bad one. */
-  addPartialSignature(index, partialSignature) {
-    this.#session.addPartialSignature(index, partialSignature);
-  }
-
-  /** Returns the signature, 64 bytes, once all partial signatures are there. */
-  finish() {
-    return this.#session.finish();
+    return this.#context.newSession({ message });
   }
 
   /** Wipes the secrets. */
   dispose() {
-    this.#session?.dispose();
     this.#context?.dispose();
     this.#secretKey.fill(0);
   }
 }
 
 /**
- * Lets a number of signers make one signature of a message, in the two rounds
- * that MuSig2 needs.
+ * Lets signers that have joined sign messages, all of them in the two rounds that
+ * MuSig2 needs for one.
+ *
+ * @param messages - Uint8Arrays of any length.
+ * @returns for each message the signature, and in the order of the keys what each
+ * signer sent to the others: its public nonce and its partial signature.
+ */
+export function signTogether(signers, messages) {
+  const inOrder = signers.toSorted((a, b) => a.index - b.index);
+  const tasks = messages.map((message) => inOrder.map((signer) => signer.start(message)));
+  try {
+    // Round one: everybody's nonces to everybody else.
+    const nonces = tasks.map((sessions) => sessions.map((session) => session.publicNonce));
+    tasks.forEach((sessions, i) => toOthers(sessions, nonces[i], (session, ...from) => session.addNonce(...from)));
+
+    // Round two: everybody's partial signatures to everybody else. A bad one
+    // throws an error that says whose it is.
+    const partials = tasks.map((sessions) => sessions.map((session) => session.sign()));
+    tasks.forEach((sessions, i) =>
+      toOthers(sessions, partials[i], (session, ...from) => session.addPartialSignature(...from)),
+    );
+
+    // All of them now make the same signature. One is enough.
+    return tasks.map(([first], i) => ({
+      signature: first.finish(),
+      signers: inOrder.map(({ publicKey }, index) => ({
+        publicKey,
+        publicNonce: nonces[i][index],
+        partialSignature: partials[i][index],
+      })),
+    }));
+  } finally {
+    tasks.flat().forEach((session) => session.dispose());
+  }
+}
+
+/**
+ * Lets a number of new signers make one signature of a message.
  *
  * @param message - a Uint8Array of any length.
- * @returns the output key, the signature, and of each signer, in the order of
- * the keys, what it sent to the others.
+ * @returns what {@link signTogether} does, and the output key.
  */
 export function cosign(message, count) {
   const signers = Array.from({ length: count }, () => new Signer());
   try {
     const publicKeys = signers.map((signer) => signer.publicKey);
     signers.forEach((signer) => signer.join(publicKeys));
-    signers.sort((a, b) => a.index - b.index);
-
-    // Round one: everybody's nonce to everybody else.
-    const nonces = signers.map((signer) => signer.start(message));
-    toOthers(signers, nonces, (signer, index, nonce) => signer.addNonce(index, nonce));
-
-    // Round two: everybody's partial signature to everybody else.
-    const partials = signers.map((signer) => signer.sign());
-    toOthers(signers, partials, (signer, index, partial) => signer.addPartialSignature(index, partial));
-
-    // All of them now make the same signature. One is enough.
-    const [first] = signers;
-    return {
-      outputKey: first.outputKey,
-      signature: first.finish(),
-      signers: signers.map((signer, index) => ({
-        publicKey: signer.publicKey,
-        publicNonce: nonces[index],
-        partialSignature: partials[index],
-      })),
-    };
+    const [signed] = signTogether(signers, [message]);
+    return { ...signed, outputKey: signers[0].outputKey };
   } finally {
     signers.forEach((signer) => signer.dispose());
   }
 }
 
-function toOthers(signers, values, give) {
-  for (const signer of signers) {
+/** Gives each of the sessions the values of all the others. */
+function toOthers(sessions, values, give) {
+  sessions.forEach((session, own) => {
     values.forEach((value, index) => {
-      if (index !== signer.index) {
-        give(signer, index, value);
+      if (index !== own) {
+        give(session, index, value);
       }
     });
-  }
+  });
 }
 
 /** Writes bytes as hex digits. */
