@@ -131,6 +131,14 @@ test-go: ## Run the Go tests natively
 	$(GO) test $(RACE) $$($(GO) list ./... | grep -E '$(CONCURRENT)')
 	$(GO) test $$($(GO) list ./... | grep -vE '$(CONCURRENT)')
 
+.PHONY: interop
+interop: build build/brontosig-bridge build/js-test/.done ## Build lnd and btcd, and test against them
+	@echo "==> building lnd and btcd (the first time ten minutes to half an hour)"
+	cd interop && $(GO) vet ./buildnodes && $(GO) test ./buildnodes && $(GO) build -o ../build/buildnodes ./buildnodes
+	build/buildnodes build/nodes
+	@echo "==> testing against them (about four minutes)"
+	node --test --test-concurrency=2 build/js-test/interop/*.test.js
+
 .PHONY: interop-brontide
 interop-brontide: ## Have brontide and the brontide of lnd talk to each other
 	@echo "==> testing brontide against lnd's (compiling that takes some minutes the first time)"

@@ -4,14 +4,15 @@ go 1.26.0
 
 require (
 	github.com/brontosig/brontosig v0.0.0
+	github.com/btcsuite/btcd/btcec/v2 v2.5.0
 	github.com/lightningnetwork/lnd v0.21.1-beta
+	golang.org/x/mod v0.30.0
 )
 
 require (
 	github.com/aead/chacha20 v0.0.0-20180709150244-8b13a72661da // indirect
 	github.com/aead/siphash v1.0.1 // indirect
 	github.com/btcsuite/btcd v0.25.1-0.20260310163610-1c55c7c18179 // indirect
-	github.com/btcsuite/btcd/btcec/v2 v2.5.0 // indirect
 	github.com/btcsuite/btcd/btcutil v1.1.6 // indirect
 	github.com/btcsuite/btcd/btcutil/psbt v1.1.10 // indirect
 	github.com/btcsuite/btcd/chaincfg/chainhash v1.1.0 // indirect

@@ -41,10 +41,12 @@ func (n node) provide(ctx context.Context, dir string) (string, error) {
 		return program, nil
 	}
 
-	source := filepath.Join(home, "source")
-	unfinished := program + ".unfinished"
-	defer os.RemoveAll(source)
-	defer os.Remove(unfinished)
+	work := filepath.Join(home, "work")
+	if err := os.RemoveAll(work); err != nil { // what a killed run has left
+		return "", err
+	}
+	defer os.RemoveAll(work)
+	source, unfinished := filepath.Join(work, "source"), filepath.Join(work, n.name)
 	if err := n.fetch(ctx, source); err != nil {
 		return "", err
 	}
@@ -97,9 +99,6 @@ func (n node) fetch(ctx context.Context, source string) error {
 	var module struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal(out, &module); jsonErr != nil || module.Error != "" {
 		return fmt.Errorf("go mod download: %w: %s", errors.Join(err, jsonErr), module.Error)
-	}
-	if err := os.RemoveAll(source); err != nil { // what a killed run has left
-		return err
 	}
 	if err := os.CopyFS(source, os.DirFS(module.Dir)); err != nil {
 		return err
