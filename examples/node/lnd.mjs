@@ -104,8 +104,8 @@ export class LndSigner {
    *
    * @param publicKeys - of all signers. lnd sorts them: so must everybody.
    * @param tweak - as in a Context's `tweaks`: bip86 or taproot, or nothing.
-   * @returns the key that the signature is for, and the key before the tweak, 32
-   * bytes each, and lnd's public nonce, 66 bytes.
+   * @returns the key that the signature is for and, if there is a tweak, the key
+   * before it, 32 bytes each; and lnd's public nonce, 66 bytes.
    */
   async start(publicKeys, tweak) {
     const session = await this.#lnd.call('/v2/signer/musig2/createsession', {
@@ -117,7 +117,7 @@ export class LndSigner {
     this.#session = session.session_id;
     return {
       outputKey: fromBase64(session.combined_key),
-      internalKey: fromBase64(session.taproot_internal_key),
+      internalKey: tweak && fromBase64(session.taproot_internal_key),
       publicNonce: fromBase64(session.local_public_nonces),
     };
   }
@@ -127,6 +127,14 @@ export class LndSigner {
     await this.#lnd.call('/v2/signer/musig2/registernonces', {
       session_id: this.#session,
       other_signer_public_nonces: publicNonces.map(toBase64),
+    });
+  }
+
+  /** Gives lnd the aggregate of all public nonces instead, which a coordinator has made. */
+  async setAggregateNonce(aggregateNonce) {
+    await this.#lnd.call('/v2/signer/musig2/registercombinednonce', {
+      session_id: this.#session,
+      combined_public_nonce: toBase64(aggregateNonce),
     });
   }
 

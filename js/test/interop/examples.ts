@@ -16,8 +16,9 @@ export interface LndSigner {
   start(
     publicKeys: readonly Uint8Array[],
     tweak?: Tweak,
-  ): Promise<{ outputKey: Uint8Array; internalKey: Uint8Array; publicNonce: Uint8Array }>;
+  ): Promise<{ outputKey: Uint8Array; internalKey: Uint8Array | undefined; publicNonce: Uint8Array }>;
   addNonces(publicNonces: readonly Uint8Array[]): Promise<void>;
+  setAggregateNonce(aggregateNonce: Uint8Array): Promise<void>;
   sign(digest: Uint8Array, last: boolean): Promise<Uint8Array>;
   combine(partialSignatures: readonly Uint8Array[]): Promise<Uint8Array>;
 }
