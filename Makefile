@@ -94,7 +94,7 @@ build/js-test/.done: $(TEST_SOURCES) dist/index.js
 
 .PHONY: generate
 generate: ## Write the generated files again
-	$(GO) generate ./internal/abi ./lnpeer
+	$(GO) generate ./internal/abi ./internal/curve ./lnpeer
 
 .PHONY: test
 test: lint ## Set up, build, and run every check and test

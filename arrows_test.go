@@ -17,12 +17,13 @@ const modulePath = "github.com/brontosig/brontosig"
 // arrows lists what each package of the project may import of the rest of the
 // project and of other modules. The standard library is not restricted here.
 var arrows = map[string][]string{
-	"internal/curve": {"github.com/decred/dcrd/dcrec/secp256k1/v4"},
-	"musig2":         {"internal/curve", "github.com/btcsuite/btcd/btcec/v2"},
-	"brontide":       {"internal/curve", "github.com/btcsuite/btcd/btcec/v2", "golang.org/x/crypto/chacha20poly1305"},
-	"lnpeer":         {},
-	"lnpeer/gen":     {},
-	"internal/abi":   {"musig2", "brontide", "lnpeer"},
+	"internal/curve":     {"github.com/decred/dcrd/dcrec/secp256k1/v4"},
+	"internal/curve/gen": {},
+	"musig2":             {"internal/curve", "github.com/btcsuite/btcd/btcec/v2"},
+	"brontide":           {"internal/curve", "github.com/btcsuite/btcd/btcec/v2", "golang.org/x/crypto/chacha20poly1305"},
+	"lnpeer":             {},
+	"lnpeer/gen":         {},
+	"internal/abi":       {"musig2", "brontide", "lnpeer"},
 	"internal/abi/gen": {
 		"internal/abi", "musig2", "brontide", "lnpeer",
 	},

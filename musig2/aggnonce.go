@@ -45,15 +45,28 @@ func (n *noncePoints) encode() (b [PubNonceSize]byte) {
 	return b
 }
 
-func sumNonces(nonces []noncePoints) (sum noncePoints) {
-	column := make([]curve.Point, len(nonces))
-	for j := range sum {
-		for i := range nonces {
-			column[i] = nonces[i][j]
+func sumNonces(nonces []*noncePoints) noncePoints {
+	return curve.SumPairsNonConst(nonces)
+}
+
+// parsePubNonces decodes the public nonces of all signers, which it blames.
+func parsePubNonces(pubNonces [][PubNonceSize]byte) ([]*noncePoints, error) {
+	// BIP-327 blames in the order of the halves: a later signer's bad first
+	// half comes before an earlier one's bad second half.
+	memory := make([]noncePoints, len(pubNonces))
+	parsed := make([]*noncePoints, len(pubNonces))
+	for j := range 2 {
+		for i := range pubNonces {
+			half := pubNonces[i][j*curve.CompressedSize:][:curve.CompressedSize]
+			p, err := curve.ParseCompressed(half)
+			if err != nil {
+				return nil, blame(i, ContributionPubNonce, err.Error())
+			}
+			memory[i][j] = p
+			parsed[i] = &memory[i]
 		}
-		sum[j] = curve.SumNonConst(column...)
 	}
-	return sum
+	return parsed, nil
 }
 
 // AggregateNonces adds public nonces up (NonceAgg of BIP-327). A half of the
@@ -64,18 +77,9 @@ func AggregateNonces(pubNonces [][PubNonceSize]byte) ([PubNonceSize]byte, error)
 	if len(pubNonces) == 0 {
 		return [PubNonceSize]byte{}, fail(ErrNoKeys, "the list of public nonces is empty")
 	}
-	// BIP-327 blames in the order of the halves: a later signer's bad first
-	// half comes before an earlier one's bad second half.
-	parsed := make([]noncePoints, len(pubNonces))
-	for j := range 2 {
-		for i := range pubNonces {
-			half := pubNonces[i][j*curve.CompressedSize:][:curve.CompressedSize]
-			p, err := curve.ParseCompressed(half)
-			if err != nil {
-				return [PubNonceSize]byte{}, blame(i, ContributionPubNonce, err.Error())
-			}
-			parsed[i][j] = p
-		}
+	parsed, err := parsePubNonces(pubNonces)
+	if err != nil {
+		return [PubNonceSize]byte{}, err
 	}
 	sum := sumNonces(parsed)
 	return sum.encode(), nil

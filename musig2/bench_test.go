@@ -7,6 +7,8 @@ import (
 
 	"github.com/btcsuite/btcd/btcec/v2"
 	peer "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2"
+
+	"github.com/brontosig/brontosig/internal/curve"
 )
 
 // The benchmarks come in pairs, ours and btcec's, under names that differ in
@@ -209,7 +211,7 @@ func BenchmarkCombineSigs(b *testing.B) {
 		sum, err := g.sessions[0].CombinedNonce()
 		requireOK(b, "aggregate", err)
 		r := g.sessions[0].sessionValues().r
-		final := btcec.NewPublicKey(&r.X, &r.Y)
+		final := curve.NewPublicKey(&r)
 		theirs := make([]*peer.PartialSignature, n)
 		for i := range partials {
 			scalar, _ := partials[i].parse()

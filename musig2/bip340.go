@@ -30,6 +30,5 @@ func VerifySignature(signature *[SignatureSize]byte, message []byte, xOnlyKey *[
 func schnorrHolds(s, e *curve.Scalar, p, r curve.Point) bool {
 	var negated curve.Scalar
 	negated.NegateVal(e)
-	got := curve.MultiMultNonConst(s, curve.Term{Scalar: negated, Point: p})
-	return curve.EqualNonConst(&got, &r)
+	return curve.MultiMultIsNonConst(&r, s, curve.Term{Scalar: negated, Point: p})
 }

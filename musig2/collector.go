@@ -2,6 +2,7 @@ package musig2
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/brontosig/brontosig/internal/curve"
 )
@@ -68,17 +69,22 @@ func (c *collector) addNonce(signer int, encoded [PubNonceSize]byte) error {
 	if err := c.agg.checkIndex(signer); err != nil {
 		return err
 	}
+	have := c.nonces[signer]
+	if have != nil && have.encoded == encoded {
+		return nil
+	}
 	points, err := parsePubNonce(&encoded)
 	if err != nil {
 		return blame(signer, ContributionPubNonce, err.Error())
 	}
-	if have := c.nonces[signer]; have != nil {
-		if have.encoded != encoded {
-			return fail(ErrContributionConflict, "signer %d has another public nonce already", signer)
-		}
-		return nil
+	if have != nil {
+		return fail(ErrContributionConflict, "signer %d has another public nonce already", signer)
 	}
-	nonce := &pubNonce{encoded, points}
+	return c.addParsedNonce(signer, &pubNonce{encoded, points})
+}
+
+// addParsedNonce takes the first nonce of a signer.
+func (c *collector) addParsedNonce(signer int, nonce *pubNonce) error {
 	if p := c.partials[signer]; p != nil && !p.verified && c.ready() {
 		if !c.sessionValues().verify(&p.s, &nonce.points, signer) {
 			c.partials[signer] = nil
@@ -101,12 +107,12 @@ func (c *collector) addNonce(signer int, encoded [PubNonceSize]byte) error {
 
 // sumNonces aggregates the nonces if all are known.
 func (c *collector) sumNonces() (sum pubNonce, complete bool) {
-	points := make([]noncePoints, len(c.nonces))
+	if slices.Contains(c.nonces, nil) {
+		return pubNonce{}, false
+	}
+	points := make([]*noncePoints, len(c.nonces))
 	for i, nonce := range c.nonces {
-		if nonce == nil {
-			return pubNonce{}, false
-		}
-		points[i] = nonce.points
+		points[i] = &nonce.points
 	}
 	total := sumNonces(points)
 	return pubNonce{total.encode(), total}, true

@@ -85,7 +85,7 @@ func newContext(agg *keyAgg, signingKey *btcec.PrivateKey, index *int) (*Context
 	if err := checkSecretKey(signingKey); err != nil {
 		return nil, err
 	}
-	signer, err := agg.ownIndex(encodeKey(curve.PublicKey(signingKey)), index)
+	signer, err := agg.ownIndex(publicKeyOf(signingKey), index)
 	if err != nil {
 		return nil, err
 	}
@@ -147,13 +147,13 @@ func (c *Context) OutputKey() [XOnlyPubKeySize]byte { return c.agg.xOnly }
 
 // CombinedKey returns the aggregate key with all tweaks applied.
 func (c *Context) CombinedKey() *btcec.PublicKey {
-	return btcec.NewPublicKey(&c.agg.point.X, &c.agg.point.Y)
+	return curve.NewPublicKey(&c.agg.point)
 }
 
 // InternalKey returns the aggregate key before any tweak; for a taproot output
 // it is the internal key of BIP-341.
 func (c *Context) InternalKey() *btcec.PublicKey {
-	return btcec.NewPublicKey(&c.agg.untweaked.X, &c.agg.untweaked.Y)
+	return curve.NewPublicKey(&c.agg.untweaked)
 }
 
 // VerifyPartialSignature checks the partial signature of one signer
@@ -173,23 +173,17 @@ func (c *Context) VerifyPartialSignature(sig PartialSignature, pubNonces [][PubN
 	if err := checkCount(ContributionPubNonce, len(pubNonces), len(c.agg.keys)); err != nil {
 		return err
 	}
-	aggNonce, err := AggregateNonces(pubNonces)
+	nonces, err := parsePubNonces(pubNonces)
 	if err != nil {
 		return err
 	}
-	points, err := parseAggNonce(&aggNonce)
-	if err != nil {
-		return blame(NoSigner, ContributionAggNonce, err.Error())
-	}
-	public, err := parsePubNonce(&pubNonces[signer])
-	if err != nil {
-		return blame(signer, ContributionPubNonce, err.Error())
-	}
+	sum := sumNonces(nonces)
+	aggNonce := sum.encode()
 	s, ok := sig.parse()
 	if !ok {
 		return blame(signer, ContributionPartialSig, notBelowOrder)
 	}
-	if !newSessionValues(c.agg, &aggNonce, &points, message).verify(&s, &public, signer) {
+	if !newSessionValues(c.agg, &aggNonce, &sum, message).verify(&s, nonces[signer], signer) {
 		return blame(signer, ContributionPartialSig, doesNotVerify)
 	}
 	return nil

@@ -17,9 +17,7 @@ func TestNewContextErrors(t *testing.T) {
 	a, b := randomKey(t, rng), randomKey(t, rng)
 	keyA, keyB := curve.PublicKey(a), curve.PublicKey(b)
 	known := func(keys ...*btcec.PublicKey) ContextOption { return WithKnownSigners(keys) }
-	p := pointOf(keyA)
-	p = curve.Negate(&p)
-	minusA := btcec.NewPublicKey(&p.X, &p.Y)
+	minusA := negated(t, keyA)
 	tooLarge := PlainTweak([TweakSize]byte(bytes.Repeat([]byte{0xff}, TweakSize)))
 
 	cases := []struct {
@@ -50,6 +48,17 @@ func TestNewContextErrors(t *testing.T) {
 	}
 }
 
+// negated returns the key -p.
+func negated(t *testing.T, p *btcec.PublicKey) *btcec.PublicKey {
+	t.Helper()
+	point, ok := pointOf(p)
+	if !ok {
+		t.Fatal("the key is not on the curve")
+	}
+	point = curve.Negate(&point)
+	return curve.NewPublicKey(&point)
+}
+
 // cancelling returns the tweak that brings the aggregate of one key to infinity.
 func cancelling(t *testing.T, key *btcec.PrivateKey) Tweak {
 	t.Helper()
@@ -65,20 +74,20 @@ func cancelling(t *testing.T, key *btcec.PrivateKey) Tweak {
 func TestAggregateAtInfinity(t *testing.T) {
 	rng := newRand(t)
 	p, q := curve.PublicKey(randomKey(t, rng)), curve.PublicKey(randomKey(t, rng))
-	point := pointOf(p)
-	point = curve.Negate(&point)
-	minusP := btcec.NewPublicKey(&point.X, &point.Y)
+	minusP := negated(t, p)
 	ones := make([]curve.Scalar, 3)
 	for i := range ones {
 		ones[i].SetInt(1)
 	}
-	set := newKeySet([]*btcec.PublicKey{p, minusP}, false)
-	_, err := set.aggregate(ones[:2], nil)
+	set, err := newKeySet([]*btcec.PublicKey{p, minusP}, false)
+	requireOK(t, "keys", err)
+	_, err = set.aggregate(ones[:2], nil)
 	requireKind(t, "P - P", err, ErrAggregateInfinity)
-	set = newKeySet([]*btcec.PublicKey{p, minusP, q}, false)
+	set, err = newKeySet([]*btcec.PublicKey{p, minusP, q}, false)
+	requireOK(t, "keys", err)
 	agg, err := set.aggregate(ones, nil)
 	requireOK(t, "P - P + Q", err)
-	if want := pointOf(q); !curve.EqualNonConst(&agg.point, &want) {
+	if want, _ := pointOf(q); !curve.EqualNonConst(&agg.point, &want) {
 		t.Fatal("a sum that passes through infinity is wrong")
 	}
 }

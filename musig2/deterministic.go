@@ -31,7 +31,7 @@ func (c *Context) DeterministicSign(aggOtherNonce [PubNonceSize]byte, message []
 	} else {
 		key.Key.PutBytes(&seed)
 	}
-	h := newTagged(tagDetNonce)
+	h := tagDetNonce.start()
 	h.Write(seed[:])
 	h.Write(aggOtherNonce[:])
 	h.Write(c.agg.xOnly[:])
@@ -44,17 +44,13 @@ func (c *Context) DeterministicSign(aggOtherNonce [PubNonceSize]byte, message []
 		return [PubNonceSize]byte{}, PartialSignature{}, err
 	}
 	defer secret.wipe()
-	nonce := secret.public()
-	own, err := parsePubNonce(&nonce)
-	if err != nil {
-		return [PubNonceSize]byte{}, PartialSignature{}, fail(ErrSelfVerify, "the own public nonce is invalid: %v", err)
-	}
-	sum := sumNonces([]noncePoints{own, other})
+	own := secret.public()
+	sum := sumNonces([]*noncePoints{&own, &other})
 	encoded := sum.encode()
 	v := newSessionValues(c.agg, &encoded, &sum, message)
 	sig, err := v.signChecked(secret, &key.Key, c.signer, &own)
 	if err != nil {
 		return [PubNonceSize]byte{}, PartialSignature{}, err
 	}
-	return nonce, sig, nil
+	return own.encode(), sig, nil
 }

@@ -86,7 +86,7 @@ func FuzzParsePubKeys(f *testing.F) {
 			requireBlame(t, "parse", err, 0, ContributionPubKey)
 			return
 		}
-		if encoded := encodeKey(keys[0]); !bytes.Equal(encoded[:], b) {
+		if encoded := curve.CompressKey(keys[0]); !bytes.Equal(encoded[:], b) {
 			t.Fatalf("%x came back as %x", b, encoded)
 		}
 		agg, err := AggregateKeys([]*btcec.PublicKey{keys[0], keys[0]}, true)

@@ -75,7 +75,7 @@ func newGroup(t testing.TB, rng *rand.Rand, n int, sort, repeat bool, tweaks []T
 	}
 	byKey := map[[PubKeySize]byte]*btcec.PrivateKey{}
 	for i := range secret {
-		byKey[encodeKey(public[i])] = secret[i]
+		byKey[curve.CompressKey(public[i])] = secret[i]
 	}
 	order := public
 	if sort {
@@ -83,7 +83,7 @@ func newGroup(t testing.TB, rng *rand.Rand, n int, sort, repeat bool, tweaks []T
 	}
 	g := &group{t: t}
 	for i := range order {
-		ctx, err := NewContext(byKey[encodeKey(order[i])], sort, WithKnownSigners(public),
+		ctx, err := NewContext(byKey[curve.CompressKey(order[i])], sort, WithKnownSigners(public),
 			WithTweakedContext(tweaks...), WithSignerIndex(i))
 		if err != nil {
 			t.Fatal(err)

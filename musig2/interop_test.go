@@ -122,7 +122,7 @@ func againstBtcec(t *testing.T, rng *rand.Rand, n int) {
 				t.Fatal("our partial signature is not below n")
 			}
 			r := coordinator.sessionValues().r
-			peerPartials = append(peerPartials, &peer.PartialSignature{S: &s, R: btcec.NewPublicKey(&r.X, &r.Y)})
+			peerPartials = append(peerPartials, &peer.PartialSignature{S: &s, R: curve.NewPublicKey(&r)})
 		}
 		if n < 100 && !peerPartials[i].Verify(nonces[i], sum, keys, keys[i], message, signOptions...) {
 			t.Fatalf("btcec does not accept the partial signature of signer %d", i)

@@ -2,6 +2,7 @@ package musig2
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"slices"
 
 	"github.com/btcsuite/btcd/btcec/v2"
@@ -32,7 +33,7 @@ func ParsePubKeys(keys [][]byte) ([]*btcec.PublicKey, error) {
 			}
 			return nil, blame(i, ContributionPubKey, reason)
 		}
-		parsed[i] = btcec.NewPublicKey(&p.X, &p.Y)
+		parsed[i] = curve.NewPublicKey(&p)
 	}
 	return parsed, nil
 }
@@ -40,8 +41,31 @@ func ParsePubKeys(keys [][]byte) ([]*btcec.PublicKey, error) {
 // SortKeys returns the keys in the lexicographical order of their compressed
 // form (KeySort of BIP-327). The argument stays as it is. No key may be nil.
 func SortKeys(keys []*btcec.PublicKey) []*btcec.PublicKey {
-	set := newKeySet(keys, true)
-	return set.keys
+	encoded := make([][PubKeySize]byte, len(keys))
+	for i, key := range keys {
+		encoded[i] = curve.CompressKey(key)
+	}
+	return permuted(keys, keyOrder(encoded))
+}
+
+// keyOrder returns the positions of the keys in the order of KeySort.
+func keyOrder(encoded [][PubKeySize]byte) []int {
+	order := make([]int, len(encoded))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return bytes.Compare(encoded[a][:], encoded[b][:])
+	})
+	return order
+}
+
+func permuted[T any](list []T, order []int) []T {
+	r := make([]T, len(list))
+	for i, from := range order {
+		r[i] = list[from]
+	}
+	return r
 }
 
 // AggregateKey is the aggregate of a set of public keys.
@@ -62,39 +86,38 @@ func AggregateKeys(keys []*btcec.PublicKey, sort bool, tweaks ...Tweak) (*Aggreg
 		return nil, err
 	}
 	return &AggregateKey{
-		FinalKey:      btcec.NewPublicKey(&agg.point.X, &agg.point.Y),
-		PreTweakedKey: btcec.NewPublicKey(&agg.untweaked.X, &agg.untweaked.Y),
+		FinalKey:      curve.NewPublicKey(&agg.point),
+		PreTweakedKey: curve.NewPublicKey(&agg.untweaked),
 	}, nil
 }
 
-// keySet is a list of public keys in their effective order, in both forms.
+// keySet is a list of public keys in their effective order, in three forms.
 type keySet struct {
 	keys    []*btcec.PublicKey
 	encoded [][PubKeySize]byte
+	points  []curve.Point
 }
 
-func newKeySet(keys []*btcec.PublicKey, sort bool) keySet {
-	set := keySet{make([]*btcec.PublicKey, len(keys)), make([][PubKeySize]byte, len(keys))}
-	for i, key := range keys {
-		set.encoded[i] = encodeKey(key)
+func newKeySet(keys []*btcec.PublicKey, sort bool) (*keySet, error) {
+	if len(keys) == 0 {
+		return nil, fail(ErrNoKeys, "the list of public keys is empty")
 	}
-	order := make([]int, len(keys))
-	for i := range order {
-		order[i] = i
+	set := &keySet{slices.Clone(keys), make([][PubKeySize]byte, len(keys)), make([]curve.Point, len(keys))}
+	for i, key := range keys {
+		p, ok := pointOf(key)
+		if !ok {
+			return nil, fail(ErrInvalidArgument, "public key %d is missing or not on the curve", i)
+		}
+		set.points[i] = p
+		set.encoded[i] = curve.Compress(&p)
 	}
 	if sort {
-		unsorted := slices.Clone(set.encoded)
-		slices.SortStableFunc(order, func(a, b int) int {
-			return bytes.Compare(unsorted[a][:], unsorted[b][:])
-		})
-		for i, from := range order {
-			set.encoded[i] = unsorted[from]
-		}
+		order := keyOrder(set.encoded)
+		set.keys = permuted(set.keys, order)
+		set.encoded = permuted(set.encoded, order)
+		set.points = permuted(set.points, order)
 	}
-	for i, from := range order {
-		set.keys[i] = keys[from]
-	}
-	return set
+	return set, nil
 }
 
 // index returns the first position of a key, or -1.
@@ -102,16 +125,14 @@ func (s *keySet) index(encoded [PubKeySize]byte) int {
 	return slices.Index(s.encoded, encoded)
 }
 
-func validKey(key *btcec.PublicKey) bool { return key != nil && key.IsOnCurve() }
-
-func encodeKey(key *btcec.PublicKey) [PubKeySize]byte {
-	return [PubKeySize]byte(key.SerializeCompressed())
-}
-
-func pointOf(key *btcec.PublicKey) curve.Point {
-	var p curve.Point
-	key.AsJacobian(&p)
-	return p
+// pointOf returns the point of a key, and false for one that is nil or not on the
+// curve: a key made by hand may be anything, and infinity would be a seat that
+// everybody can sign for.
+func pointOf(key *btcec.PublicKey) (curve.Point, bool) {
+	if key == nil {
+		return curve.Point{}, false
+	}
+	return curve.PointOf(key)
 }
 
 // keyAgg is the KeyAgg Context of BIP-327 together with the keys and their
@@ -129,25 +150,22 @@ type keyAgg struct {
 
 // aggregate runs KeyAgg and then ApplyTweak for each tweak.
 func aggregate(keys []*btcec.PublicKey, sort bool, tweaks []Tweak) (*keyAgg, error) {
-	if len(keys) == 0 {
-		return nil, fail(ErrNoKeys, "the list of public keys is empty")
+	set, err := newKeySet(keys, sort)
+	if err != nil {
+		return nil, err
 	}
-	for i, key := range keys {
-		// A key made by hand may be anything; infinity would be a seat that
-		// everybody can sign for.
-		if !validKey(key) {
-			return nil, fail(ErrInvalidArgument, "public key %d is missing or not on the curve", i)
-		}
-	}
-	set := newKeySet(keys, sort)
 	return set.aggregate(set.keyAggCoefficients(), tweaks)
 }
 
 func (s *keySet) aggregate(coefficients []curve.Scalar, tweaks []Tweak) (*keyAgg, error) {
 	agg := &keyAgg{keySet: *s, coefficients: coefficients, tweaks: slices.Clone(tweaks)}
-	terms := make([]curve.Term, len(agg.keys))
-	for i, key := range agg.keys {
-		terms[i] = curve.Term{Scalar: coefficients[i], Point: pointOf(key)}
+	terms := make([]curve.Term, 0, len(agg.keys))
+	for i := range agg.points {
+		if i > 0 && agg.encoded[i] == agg.encoded[i-1] {
+			terms[len(terms)-1].Scalar.Add(&coefficients[i])
+			continue
+		}
+		terms = append(terms, curve.Term{Scalar: coefficients[i], Point: agg.points[i]})
 	}
 	agg.point = curve.MultiMultNonConst(nil, terms...)
 	if curve.IsInfinity(&agg.point) {
@@ -166,11 +184,12 @@ func (s *keySet) aggregate(coefficients []curve.Scalar, tweaks []Tweak) (*keyAgg
 // keyAggCoefficients returns KeyAggCoeff for every key. Keys equal to the
 // second distinct one have the coefficient 1.
 func (s *keySet) keyAggCoefficients() []curve.Scalar {
-	h := newTagged(tagKeyAggList)
+	h := tagKeyAggList.start()
 	for i := range s.encoded {
 		h.Write(s.encoded[i][:])
 	}
-	list := h.Sum(nil)
+	var list [sha256.Size]byte
+	h.Sum(list[:0])
 	second := -1
 	coefficients := make([]curve.Scalar, len(s.encoded))
 	for i := range s.encoded {
@@ -183,7 +202,7 @@ func (s *keySet) keyAggCoefficients() []curve.Scalar {
 		case i > 0 && s.encoded[i] == s.encoded[i-1]:
 			coefficients[i] = coefficients[i-1]
 		default:
-			digest := taggedHash(tagKeyAggCoeff, list, s.encoded[i][:])
+			digest := taggedHash(tagKeyAggCoeff, list[:], s.encoded[i][:])
 			coefficients[i] = hashToScalar(&digest)
 		}
 	}

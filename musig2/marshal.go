@@ -19,8 +19,9 @@ const (
 	contextVersion      = 1
 	contextChecksumSize = 8
 	encodedTweakSize    = 1 + TweakSize
-	tagContext          = "brontosig/musig2/context"
 )
+
+var tagContext = newTag("brontosig/musig2/context")
 
 // MarshalBinary encodes the public data of the Context, its keys and tweaks.
 // The secret key is not part of it.

@@ -45,8 +45,8 @@ func newModel(t *testing.T, rng *rand.Rand, g *group) *model {
 		nonces: make([]bool, n), partials: make([]*PartialSignature, n)}
 	m.messages = [2][]byte{[]byte("one"), {}}
 	for i := 1; i < n; i++ {
-		o := nonceGenOptions{rand: systemRand(), publicKey: g.contexts[i].agg.keys[i]}
-		secret, err := o.secret()
+		o := nonceGenOptions{rand: systemRand()}
+		secret, err := o.secret(g.contexts[i].agg.encoded[i])
 		requireOK(t, "nonce", err)
 		m.peer = append(m.peer, secret)
 	}
@@ -61,7 +61,8 @@ func newModel(t *testing.T, rng *rand.Rand, g *group) *model {
 	requireOK(t, "session", err)
 	m.public = append(m.public, m.s.PublicNonce())
 	for _, secret := range m.peer {
-		m.public = append(m.public, secret.public())
+		points := secret.public()
+		m.public = append(m.public, points.encode())
 	}
 	m.honest, err = AggregateNonces(m.public)
 	requireOK(t, "aggregate", err)

@@ -33,6 +33,8 @@ type Nonces struct {
 	// zeros; a copy defeats that, so make none.
 	SecNonce [SecNonceSize]byte
 
+	// The points of PubNonce as it was generated.
+	points *noncePoints
 	// What the nonce was generated for, where that was given.
 	aggregateKey []byte
 	message      *[]byte
@@ -111,38 +113,41 @@ func GenNonces(options ...NonceGenOption) (*Nonces, error) {
 		if err := checkSecretKey(o.secretKey); err != nil {
 			return nil, err
 		}
-		own := curve.PublicKey(o.secretKey)
-		if o.publicKey != nil && !o.publicKey.IsEqual(own) {
+		own := publicKeyOf(o.secretKey)
+		if o.publicKey != nil && curve.CompressKey(o.publicKey) != own {
 			return nil, fail(ErrNonceMismatch, "the secret key is not that of the public key")
 		}
-		o.publicKey = own
+		return o.generate(own)
 	}
-	if !validKey(o.publicKey) {
+	p, ok := pointOf(o.publicKey)
+	if !ok {
 		return nil, fail(ErrInvalidArgument, "the public key that the nonce is for is missing or not on the curve")
 	}
-	return o.generate()
+	return o.generate(curve.Compress(&p))
 }
 
 func systemRand() io.Reader { return rand.Reader }
 
-// generate runs NonceGen with options that have been checked: the public key is
-// present and belongs to the secret key, if there is one.
-func (o *nonceGenOptions) generate() (*Nonces, error) {
-	secret, err := o.secret()
+// generate runs NonceGen for a public key, which is that of the secret key if
+// there is one.
+func (o *nonceGenOptions) generate(pk [PubKeySize]byte) (*Nonces, error) {
+	secret, err := o.secret(pk)
 	if err != nil {
 		return nil, err
 	}
 	defer secret.wipe()
+	points := secret.public()
 	return &Nonces{
-		PubNonce:     secret.public(),
+		PubNonce:     points.encode(),
 		SecNonce:     secret.encode(),
+		points:       &points,
 		aggregateKey: o.aggregateKey,
 		message:      o.message,
 	}, nil
 }
 
 // secret draws the secret half.
-func (o *nonceGenOptions) secret() (*secretNonce, error) {
+func (o *nonceGenOptions) secret(pk [PubKeySize]byte) (*secretNonce, error) {
 	var seed [32]byte
 	defer clear(seed[:])
 	if _, err := io.ReadFull(o.rand, seed[:]); err != nil {
@@ -151,8 +156,7 @@ func (o *nonceGenOptions) secret() (*secretNonce, error) {
 	if o.secretKey != nil {
 		maskSecretKey(&seed, o.secretKey)
 	}
-	pk := encodeKey(o.publicKey)
-	h := newTagged(tagNonce)
+	h := tagNonce.start()
 	defer wipeHash(h)
 	h.Write(seed[:])
 	h.Write([]byte{PubKeySize})
@@ -260,13 +264,11 @@ func (s *secretNonce) check() error {
 	return nil
 }
 
-func (s *secretNonce) public() (b [PubNonceSize]byte) {
+func (s *secretNonce) public() (points noncePoints) {
 	for i := range s.k {
-		p := curve.BaseMult(&s.k[i])
-		encoded := curve.Compress(&p)
-		copy(b[i*curve.CompressedSize:], encoded[:])
+		points[i] = curve.BaseMult(&s.k[i])
 	}
-	return b
+	return points
 }
 
 func (s *secretNonce) encode() (b [SecNonceSize]byte) {
@@ -281,6 +283,12 @@ func (s *secretNonce) wipe() {
 	for i := range s.k {
 		s.k[i].Zero()
 	}
+}
+
+// publicKeyOf returns the compressed public key of a secret key.
+func publicKeyOf(key *btcec.PrivateKey) [PubKeySize]byte {
+	p := curve.BaseMult(&key.Key)
+	return curve.Compress(&p)
 }
 
 func checkSecretKey(key *btcec.PrivateKey) error {

@@ -56,11 +56,11 @@ func TestNonceInputs(t *testing.T) {
 
 func TestNoncesAreDistinct(t *testing.T) {
 	const count = 100_000
-	key := curve.PublicKey(randomKey(t, newRand(t)))
-	o := nonceGenOptions{rand: systemRand(), publicKey: key}
+	pk := publicKeyOf(randomKey(t, newRand(t)))
+	o := nonceGenOptions{rand: systemRand()}
 	seen := make(map[[curve.ScalarSize]byte]bool, 2*count)
 	for range count {
-		secret, err := o.secret()
+		secret, err := o.secret(pk)
 		requireOK(t, "nonce", err)
 		for i := range secret.k {
 			b := secret.k[i].Bytes()

@@ -96,24 +96,32 @@ func (c *Context) NewSession(options ...SessionOption) (*Session, error) {
 		own:       nonces,
 		public:    nonces.PubNonce,
 	}
-	if err := s.addNonce(c.signer, s.public); err != nil {
+	if err := s.addOwnNonce(); err != nil {
 		s.Wipe()
 		return nil, err
 	}
 	return s, nil
 }
 
+// addOwnNonce adds the own nonce, which is parsed only if it is not what was
+// generated.
+func (s *Session) addOwnNonce() error {
+	if points := s.own.points; points != nil && points.encode() == s.public {
+		return s.addParsedNonce(s.signer, &pubNonce{s.public, *points})
+	}
+	return s.addNonce(s.signer, s.public)
+}
+
 func (c *Context) sessionNonce(key *btcec.PrivateKey, o *sessionOptions) (*Nonces, error) {
 	if o.nonces == nil {
-		options := []NonceGenOption{
-			WithNonceSecretKeyAux(key),
-			WithNonceCombinedKeyAux(c.agg.xOnly),
-			WithNonceAuxInput(o.extraInput),
+		generation := nonceGenOptions{
+			rand:         systemRand(),
+			secretKey:    key,
+			aggregateKey: c.agg.xOnly[:],
+			message:      o.message,
+			extraInput:   o.extraInput,
 		}
-		if o.message != nil {
-			options = append(options, WithNonceMessageAux(*o.message))
-		}
-		return GenNonces(options...)
+		return generation.generate(c.agg.encoded[c.signer])
 	}
 	if o.extraInput != nil {
 		return nil, fail(ErrInvalidArgument, "extra input for a nonce that is generated already")
@@ -146,6 +154,7 @@ func (n *Nonces) moveTo(agg *keyAgg, signer int, message *[]byte) (*Nonces, erro
 	return &Nonces{
 		PubNonce:     n.PubNonce,
 		SecNonce:     secret.encode(),
+		points:       n.points,
 		aggregateKey: n.aggregateKey,
 		message:      n.message,
 	}, nil

@@ -88,7 +88,7 @@ func Sign(secNonce *[SecNonceSize]byte, privKey *btcec.PrivateKey, combinedNonce
 	if err != nil {
 		return PartialSignature{}, err
 	}
-	own := encodeKey(curve.PublicKey(privKey))
+	own := publicKeyOf(privKey)
 	if nonce.publicKey != own {
 		return PartialSignature{}, fail(ErrNonceMismatch, "the secret nonce belongs to another public key")
 	}
@@ -98,11 +98,7 @@ func Sign(secNonce *[SecNonceSize]byte, privKey *btcec.PrivateKey, combinedNonce
 	}
 	var public *noncePoints
 	if !o.fast {
-		encoded := nonce.public()
-		points, err := parsePubNonce(&encoded)
-		if err != nil {
-			return PartialSignature{}, fail(ErrSelfVerify, "the own public nonce is invalid: %v", err)
-		}
+		points := nonce.public()
 		public = &points
 	}
 	return v.signChecked(nonce, &privKey.Key, signer, public)
@@ -142,11 +138,11 @@ func (p PartialSignature) Verify(pubNonce, combinedNonce [PubNonceSize]byte, key
 	if err != nil {
 		return false
 	}
-	if !validKey(signingKey) {
+	if signingKey == nil {
 		return false
 	}
 	s, ok := p.parse()
-	signer := v.agg.index(encodeKey(signingKey))
+	signer := v.agg.index(curve.CompressKey(signingKey))
 	return ok && signer >= 0 && v.verify(&s, &points, signer)
 }
 

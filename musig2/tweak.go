@@ -60,7 +60,7 @@ func (a *keyAgg) applyTweak(i int) error {
 		a.negated = !a.negated
 		a.tacc.Negate()
 	}
-	a.point = curve.SumNonConst(a.point, curve.MultiMultNonConst(&t))
+	a.point = curve.MultiMultNonConst(&t, curve.Term{Scalar: scalarOne(), Point: a.point})
 	if curve.IsInfinity(&a.point) {
 		return fail(ErrAggregateInfinity, "tweak %d makes the aggregate key the point at infinity", i)
 	}

@@ -36,11 +36,9 @@ func challenge(r *curve.Point, xOnlyKey *[XOnlyPubKeySize]byte, message []byte) 
 
 // combine returns R1 + b·R2.
 func (v *sessionValues) combine(points *noncePoints) curve.Point {
-	if curve.IsInfinity(&points[1]) {
-		return points[0]
-	}
-	second := curve.MultiMultNonConst(nil, curve.Term{Scalar: v.b, Point: points[1]})
-	return curve.SumNonConst(points[0], second)
+	return curve.MultiMultNonConst(nil,
+		curve.Term{Scalar: scalarOne(), Point: points[0]},
+		curve.Term{Scalar: v.b, Point: points[1]})
 }
 
 // sign computes a partial signature (Sign of BIP-327) and wipes the nonce. key
@@ -70,19 +68,22 @@ func (v *sessionValues) sign(nonce *secretNonce, key *curve.Scalar, signer int) 
 // verify reports whether s is the partial signature of the signer whose public
 // nonce is given (PartialSigVerifyInternal of BIP-327).
 func (v *sessionValues) verify(s *curve.Scalar, nonce *noncePoints, signer int) bool {
+	// s·G = ±(R1 + b·R2) + e·a·g·P with the sign that makes the final nonce even,
+	// in the form s·G - e·a·g·P ∓ b·R2 = ±R1.
 	var e curve.Scalar
 	e.Mul2(&v.e, &v.agg.coefficients[signer])
-	if v.agg.negatesKeys() {
+	if !v.agg.negatesKeys() {
 		e.Negate()
 	}
-	effective := v.combine(nonce)
-	if !curve.HasEvenY(&v.r) && !curve.IsInfinity(&effective) {
-		effective = curve.Negate(&effective)
+	b, first := v.b, nonce[0]
+	if curve.HasEvenY(&v.r) {
+		b.Negate()
+	} else {
+		first = curve.Negate(&first)
 	}
-	// s·G - e·a·g·P must be the effective nonce.
-	e.Negate()
-	got := curve.MultiMultNonConst(s, curve.Term{Scalar: e, Point: pointOf(v.agg.keys[signer])})
-	return curve.EqualNonConst(&got, &effective)
+	return curve.MultiMultIsNonConst(&first, s,
+		curve.Term{Scalar: e, Point: v.agg.points[signer]},
+		curve.Term{Scalar: b, Point: nonce[1]})
 }
 
 // combineSigs adds the partial signatures of all signers up to a BIP-340

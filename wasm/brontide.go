@@ -196,5 +196,5 @@ func (in *input) takePublicKey() (*btcec.PublicKey, error) {
 	if err != nil {
 		return nil, &boundaryError{abi.InvalidPublicKey, "the public key is invalid: " + err.Error()}
 	}
-	return btcec.NewPublicKey(&p.X, &p.Y), nil
+	return curve.NewPublicKey(&p), nil
 }

@@ -66,20 +66,56 @@ func edgeScalars(t testing.TB) []Scalar {
 	return scalars
 }
 
+// theirs and ours convert between the dependency's points and ours.
+func theirs(p *Point) (r secp256k1.JacobianPoint) {
+	if !IsInfinity(p) {
+		NewPublicKey(p).AsJacobian(&r)
+	}
+	return r
+}
+
+func ours(p *secp256k1.JacobianPoint) Point {
+	if (p.X.IsZero() && p.Y.IsZero()) || p.Z.IsZero() {
+		return Point{}
+	}
+	p.ToAffine()
+	r, ok := PointOf(secp256k1.NewPublicKey(&p.X, &p.Y))
+	if !ok {
+		panic("the dependency's point is not on the curve")
+	}
+	return r
+}
+
 // reference multiplies with the dependency's own code.
 func reference(k *Scalar, p *Point) Point {
-	var r Point
-	secp256k1.ScalarMultNonConst(k, p, &r)
-	return normalizeNonConst(&r)
+	var r secp256k1.JacobianPoint
+	q := theirs(p)
+	secp256k1.ScalarMultNonConst(k, &q, &r)
+	return ours(&r)
+}
+
+// referenceSum adds with the dependency's own code.
+func referenceSum(points ...Point) Point {
+	var sum secp256k1.JacobianPoint
+	for i := range points {
+		var r secp256k1.JacobianPoint
+		p := theirs(&points[i])
+		secp256k1.AddNonConst(&sum, &p, &r)
+		sum = r
+	}
+	return ours(&sum)
 }
 
 func requireEqual(t *testing.T, what string, got, want *Point) {
 	t.Helper()
 	if !EqualNonConst(got, want) {
-		t.Fatalf("%s: got (%v, %v), want (%v, %v)", what, got.X, got.Y, want.X, want.Y)
+		t.Fatalf("%s: got %x, want %x", what, Compress(got), Compress(want))
 	}
-	if !IsInfinity(got) && !got.Z.IsOne() {
-		t.Fatalf("%s: the result is not affine", what)
+	again := *got
+	normalize(&again.x, &again.x)
+	normalize(&again.y, &again.y)
+	if again != *got {
+		t.Fatalf("%s: the result is not canonical", what)
 	}
 }
 
@@ -118,27 +154,24 @@ func TestCompleteFormulas(t *testing.T) {
 	points := map[string]Point{"infinity": {}, "G": g, "P": p, "-P": minusP}
 	for nameA, a := range points {
 		for nameB, b := range points {
-			var pa, pb, sum projective
-			pa.setAffine(&a)
-			pb.setAffine(&b)
-			sum.add(&pa, &pb)
-			got := sum.affine()
-			want := SumNonConst(a, b)
-			requireEqual(t, nameA+" + "+nameB, &got, &want)
-			// In place, and again on a result that is not normalized.
-			pa.add(&pa, &pb)
-			pa.add(&pa, &pb)
-			got = pa.affine()
-			want = SumNonConst(a, b, b)
-			requireEqual(t, nameA+" + "+nameB+" twice", &got, &want)
+			sum := projective{y: one}
+			if !IsInfinity(&a) {
+				sum.set(&a)
+			}
+			if !IsInfinity(&b) {
+				again := sum
+				again.addAffine(&b)
+				got, want := again.toPoint(), referenceSum(a, b)
+				requireEqual(t, nameA+" + "+nameB, &got, &want)
+				// On a result whose z is not 1.
+				sum.double(1)
+				sum.addAffine(&b)
+				got, want = sum.toPoint(), referenceSum(a, a, b)
+				requireEqual(t, "2·"+nameA+" + "+nameB, &got, &want)
+			}
+			got, want := SumNonConst(a, b), referenceSum(a, b)
+			requireEqual(t, "sum of "+nameA+" and "+nameB, &got, &want)
 		}
-		var pa projective
-		pa.setAffine(&a)
-		pa.double(&pa)
-		pa.double(&pa)
-		got := pa.affine()
-		want := SumNonConst(a, a, a, a)
-		requireEqual(t, "4·"+nameA, &got, &want)
 	}
 }
 
@@ -248,9 +281,11 @@ func TestKeys(t *testing.T) {
 		}
 		other := secp256k1.NewPrivateKey(new(Scalar).SetInt(uint32(rng.Uint32() | 1)))
 		got := ECDH(key, other.PubKey())
-		var point, shared Point
-		other.PubKey().AsJacobian(&point)
-		shared = reference(&k, &point)
+		point, ok := PointOf(other.PubKey())
+		if !ok {
+			t.Fatal("a public key is not on the curve")
+		}
+		shared := reference(&k, &point)
 		compressed := Compress(&shared)
 		want := sha256.Sum256(compressed[:])
 		if !bytes.Equal(got[:], want[:]) {

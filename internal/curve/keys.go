@@ -25,19 +25,54 @@ func ParsePrivateKey(b []byte) (*secp256k1.PrivateKey, error) {
 // PublicKey returns the public key of key, in time that does not depend on it.
 func PublicKey(key *secp256k1.PrivateKey) *secp256k1.PublicKey {
 	p := BaseMult(&key.Key)
-	return secp256k1.NewPublicKey(&p.X, &p.Y)
+	return NewPublicKey(&p)
+}
+
+// NewPublicKey returns a finite point as a public key.
+func NewPublicKey(p *Point) *secp256k1.PublicKey {
+	var x, y secp256k1.FieldVal
+	b := p.x.bytes()
+	x.SetBytes(&b)
+	b = p.y.bytes()
+	y.SetBytes(&b)
+	return secp256k1.NewPublicKey(&x, &y)
+}
+
+// CompressKey encodes a public key as Compress does a point.
+func CompressKey(pub *secp256k1.PublicKey) (b [CompressedSize]byte) {
+	var p secp256k1.JacobianPoint
+	pub.AsJacobian(&p)
+	b[0] = byte(2 | p.Y.IsOddBit())
+	p.X.PutBytesUnchecked(b[1:])
+	return b
+}
+
+// PointOf returns the point of a public key, and whether it is one: a key that
+// was made by hand, and not parsed, may have any coordinates.
+func PointOf(pub *secp256k1.PublicKey) (Point, bool) {
+	var theirs secp256k1.JacobianPoint
+	pub.AsJacobian(&theirs)
+	var x, y [32]byte
+	theirs.X.PutBytes(&x)
+	theirs.Y.PutBytes(&y)
+	var p Point
+	if !p.x.setBytesNonConst(&x) || !p.y.setBytesNonConst(&y) {
+		return Point{}, false
+	}
+	var left element
+	square(&left, &p.y)
+	right := rightSide(&p.x)
+	return p, equalNonConst(&left, &right)
 }
 
 // ECDH returns the SHA-256 of the compressed point key·pub, the shared secret
-// of BOLT-8, in time that does not depend on key.
+// of BOLT-8, in time that does not depend on key. pub is on the curve.
 func ECDH(key *secp256k1.PrivateKey, pub *secp256k1.PublicKey) [sha256.Size]byte {
-	var p Point
-	pub.AsJacobian(&p)
+	p, _ := PointOf(pub)
 	shared := Mult(&key.Key, &p)
 	b := Compress(&shared)
 	secret := sha256.Sum256(b[:])
 	clear(b[:])
-	shared.X.Zero()
-	shared.Y.Zero()
+	shared = Point{}
 	return secret
 }

@@ -1,0 +1,185 @@
+package curve
+
+import "sync/atomic"
+
+// Multiplication by a secret goes through windows of four bits of a scalar in
+// signed digits: with bits v_i, the sum of (2·v_i - 1)·2^i over length bits is
+// 2·v - (2^length - 1), so that a window is an odd digit from -15 to 15. Every
+// window adds one of eight points, found by a scan over all of them, or its
+// negative. No window is 0 and the formulas are complete, so no scalar is a
+// special case: neither small ones, for which the sum passes through infinity or
+// doubles, nor those for which the recoded one wraps modulo n.
+const (
+	windowBits  = 4
+	windowSize  = 1 << (windowBits - 1)
+	baseWindows = 256 / windowBits
+	// Halves of a scalar are below 2^128 in absolute value. With 2^128 added
+	// they take 129 bits, and so 33 windows.
+	halfWindows = 33
+)
+
+// Constants of the recoding, modulo n.
+var (
+	// oneHalf is 1/2.
+	oneHalf = scalarOf(words{0xdfe92f46681b20a1, 0x5d576e7357a4501d, 0xffffffffffffffff, 0x7fffffffffffffff})
+	// baseOffset is 2^256 - 1.
+	baseOffset = scalarOf(words{0x402da1732fc9bebe, 0x4551231950b75fc4, 1, 0})
+	// halfOffset is (2^132 - 1 - 2^129)·(1 + λ).
+	halfOffset = scalarOf(words{0xb3749ca5d7b6171b, 0x7937fe0db66bcaaf, 0x3215874b94e93813, 0x76b1d93d0fae3c6b})
+)
+
+func scalarOf(w words) (k Scalar) {
+	b := w.bytes()
+	k.SetBytes(&b)
+	return k
+}
+
+// recode returns (k + offset)/2 modulo n.
+func recode(k, offset *Scalar) (r Scalar) {
+	r.Add2(k, offset).Mul(&oneHalf)
+	return r
+}
+
+// baseTable holds (2·j + 1)·16^i·G for every window i, so that a multiplication
+// of G needs no doubling. 32 KiB, made at first use.
+type baseTable [baseWindows][windowSize]baseEntry
+
+type baseEntry struct{ x, y words }
+
+// A table that two callers make at the same time is the same table, so the
+// first use needs no lock.
+var sharedBaseTable atomic.Pointer[baseTable]
+
+func getBaseTable() *baseTable {
+	if t := sharedBaseTable.Load(); t != nil {
+		return t
+	}
+	sharedBaseTable.CompareAndSwap(nil, makeBaseTable())
+	return sharedBaseTable.Load()
+}
+
+func makeBaseTable() *baseTable {
+	multiples := make([]jacobian, baseWindows*windowSize)
+	var base jacobian
+	base.set(&generator, 1)
+	for i := 0; i < len(multiples); i += windowSize {
+		oddMultiples(multiples[i:i+windowSize], &base)
+		base.double(windowBits)
+	}
+	points := make([]Point, len(multiples))
+	toPoints(points, multiples, make([]element, len(multiples)))
+	t := new(baseTable)
+	for i := range points {
+		t[i/windowSize][i%windowSize] = baseEntry{points[i].x.pack(), points[i].y.pack()}
+	}
+	return t
+}
+
+// BaseMult returns k·G. Its time and the addresses it touches do not depend on
+// k.
+func BaseMult(k *Scalar) Point {
+	defer scrub()
+	var b [ScalarSize]byte
+	recoded := recode(k, &baseOffset)
+	recoded.PutBytes(&b)
+	recoded.Zero()
+	v := wordsOf(&b)
+	clear(b[:])
+
+	table := getBaseTable()
+	var sum projective
+	var p Point
+	for i := range table {
+		index, negative := signedDigit(v[i/16] >> (i % 16 * windowBits) & 15)
+		var e baseEntry
+		for j := range windowSize {
+			mask := maskEq(index, uint64(j))
+			e.x.accumulate(&table[i][j].x, mask)
+			e.y.accumulate(&table[i][j].y, mask)
+		}
+		p.x, p.y = e.x.unpack(), e.y.unpack()
+		p.negateIf(negative)
+		if i == 0 {
+			sum.set(&p)
+		} else {
+			sum.addAffine(&p)
+		}
+	}
+	clear(v[:])
+	p = Point{}
+	r := sum.toPoint()
+	sum = projective{}
+	return r
+}
+
+// Mult returns k·p. Its time and the addresses it touches do not depend on k,
+// nor on p as long as p is finite.
+func Mult(k *Scalar, p *Point) Point {
+	if IsInfinity(p) {
+		return Point{}
+	}
+	defer scrub()
+	table := multTable(p)
+	recoded := recode(k, &halfOffset)
+	k1, k2 := split(&recoded)
+	recoded.Zero()
+	// The halves, with 2^128 added, are not negative.
+	k1[2]++
+	k2[2]++
+
+	var sum projective
+	for i := halfWindows - 1; i >= 0; i-- {
+		q := table.selectPoint(k1[i/16]>>(i%16*windowBits)&15, 0)
+		if i == halfWindows-1 {
+			sum.set(&q)
+		} else {
+			sum.double(windowBits)
+			sum.addAffine(&q)
+		}
+		q = table.selectPoint(k2[i/16]>>(i%16*windowBits)&15, ^uint64(0))
+		sum.addAffine(&q)
+		q = Point{}
+	}
+	clear(k1[:])
+	clear(k2[:])
+	r := sum.toPoint()
+	sum = projective{}
+	return r
+}
+
+// multipleTable holds the odd multiples of a point, with beta·x for λ times
+// those.
+type multipleTable [windowSize]struct{ x, y, betaX words }
+
+func multTable(p *Point) (t multipleTable) {
+	var base jacobian
+	var multiples [windowSize]jacobian
+	var points [windowSize]Point
+	var products [windowSize]element
+	base.set(p, 1)
+	oddMultiples(multiples[:], &base)
+	toPoints(points[:], multiples[:], products[:])
+	for i := range t {
+		t[i].x, t[i].y = points[i].x.pack(), points[i].y.pack()
+		mul(&points[i].x, &points[i].x, &beta)
+		normalize(&points[i].x, &points[i].x)
+		t[i].betaX = points[i].x.pack()
+	}
+	return t
+}
+
+// selectPoint returns the multiple that a window stands for, or λ times it under
+// a mask of all ones. It reads all of the table.
+func (t *multipleTable) selectPoint(window, lambda uint64) (p Point) {
+	index, negative := signedDigit(window)
+	var x, y words
+	for j := range t {
+		mask := maskEq(index, uint64(j))
+		x.accumulate(&t[j].x, mask&^lambda)
+		x.accumulate(&t[j].betaX, mask&lambda)
+		y.accumulate(&t[j].y, mask)
+	}
+	p.x, p.y = x.unpack(), y.unpack()
+	p.negateIf(negative)
+	return p
+}
