@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"internal/curve/gen": {},
 	"musig2":             {"internal/curve", "github.com/btcsuite/btcd/btcec/v2"},
 	"brontide":           {"internal/curve", "github.com/btcsuite/btcd/btcec/v2", "golang.org/x/crypto/chacha20poly1305"},
+	"brontide/wsconn":    {"github.com/coder/websocket"},
 	"lnpeer":             {},
 	"lnpeer/gen":         {},
 	"internal/abi":       {"musig2", "brontide", "lnpeer"},
