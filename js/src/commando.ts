@@ -1,4 +1,4 @@
-import { integer, object, string } from './check.js';
+import { integer, object, options as optionsOf, string } from './check.js';
 import { BrontosigError } from './errors.js';
 import { MAX_COMMANDO_REQUEST } from './generated.js';
 import type { Limits } from './limits.js';
@@ -26,6 +26,9 @@ export interface CommandoOptions extends Limits {
   /** Bytes of the longest reply that is taken, 64 MiB by default, at most 512 MiB. */
   readonly maxResponseBytes?: number | undefined;
 }
+
+/** The names of the options of {@link Peer.commando}. */
+const COMMANDO_OPTIONS: readonly (keyof CommandoOptions)[] = ['signal', 'timeoutMs', 'rune', 'filter', 'maxResponseBytes'];
 
 /** The error that a node answers a commando call with. Its `code` is `COMMANDO_ERROR`. */
 export class CommandoError extends BrontosigError {
@@ -67,7 +70,7 @@ export interface CheckedCall {
 export function checkCall(method: string, params: object, options: CommandoOptions): CheckedCall {
   string('method', method);
   object('params', params);
-  const o = object('options', options);
+  const o = optionsOf('options', options, COMMANDO_OPTIONS);
   string('rune', o.rune);
   if (o.filter !== undefined) {
     object('filter', o.filter);

@@ -1,4 +1,4 @@
-import { integer, object } from './check.js';
+import { integer, options as optionsOf } from './check.js';
 import { BrontosigError } from './errors.js';
 import { MAX_PING_PADDING, NO_PONG } from './generated.js';
 import type { Limits } from './limits.js';
@@ -39,7 +39,7 @@ interface Line {
  * @throws TypeError or RangeError that names a wrong one.
  */
 export function pingSizes(options: PingOptions): { readonly pongBytes: number | undefined; readonly padding: number } {
-  const o = object('options', options);
+  const o = optionsOf('options', options, ['signal', 'timeoutMs', 'pongBytes', 'padding']);
   const pongBytes = o.pongBytes === undefined ? undefined : integer('pongBytes', o.pongBytes, 0, NO_PONG - 1);
   return { pongBytes, padding: integer('padding', o.padding ?? 0, 0, MAX_PING_PADDING) };
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { accept, publicKey, type Connection } from 'brontosig/brontide';
-import type { Peer, PeerOptions } from 'brontosig/lightning';
+import type { Message, Peer, PeerOptions } from 'brontosig/lightning';
 import { connectPeerWith } from '../../dist/connect-peer.js';
+import { tcpTransport } from '../../dist/network-node.js';
 import { systemTiming, type Timing } from '../../dist/timing.js';
 import { transportPair } from './connections.js';
 
@@ -28,15 +30,21 @@ export async function meet(
   timing: Timing = systemTiming,
 ): Promise<Meeting> {
   const [near, far] = transportPair();
-  const accepted = accept(far, { secretKey: bob, ...limit }).then(async (node) => {
+  const met = accept(far, { secretKey: bob, ...limit }).then(async (node) => {
     const ourInit = await next(node);
     await node.send(theirInit);
     return { node, ourInit };
   });
   // If the peer refuses, that error is the one that counts.
-  accepted.catch(() => undefined);
+  met.catch(() => undefined);
   const peer = await connectPeerWith(timing, near, { nodeId: publicKey(bob), ...limit, ...options });
-  return { peer, ...(await accepted) };
+  return { peer, ...(await met) };
+}
+
+/** Does the node's handshake on a socket that a server of the test's own accepted. */
+export async function accepted(socket: Socket, secretKey: Uint8Array = bob): Promise<Connection> {
+  const transport = tcpTransport(socket, { maxQueuedBytes: 1 << 24, patienceMs: 60_000 });
+  return accept(transport, { secretKey, ...limit });
 }
 
 /** Serves one connection of a node: exchanges init and returns it. */
@@ -54,6 +62,13 @@ export async function next(node: Connection): Promise<Uint8Array> {
   reader.releaseLock();
   assert.ok(value, 'the connection has ended');
   return value;
+}
+
+/** The next message that the application of a peer gets. */
+export async function take(messages: AsyncIterator<Message>): Promise<Message> {
+  const result = await messages.next();
+  assert.ok(result.done !== true, 'the messages have ended');
+  return result.value;
 }
 
 /** The pong that a ping asks for. */
