@@ -119,8 +119,41 @@ func TestConnMixedReads(t *testing.T) {
 	requireBytes(t, "rest", must[[]byte](t)(server.ReadNextMessage()), []byte("and tail"))
 }
 
-// TestConnReadDeadline lets a deadline pass after every byte of a message.
+// TestConnReadDeadline lets a deadline pass after every byte of a message, for
+// each way to read one.
 func TestConnReadDeadline(t *testing.T) {
+	buf := make([]byte, 100)
+	for name, read := range map[string]func(*Conn) ([]byte, error){
+		"ReadNextMessage":   (*Conn).ReadNextMessage,
+		"AppendNextMessage": func(c *Conn) ([]byte, error) { return c.AppendNextMessage(nil) },
+		"Read": func(c *Conn) ([]byte, error) {
+			n, err := c.Read(buf)
+			return buf[:n], err
+		},
+		"Read in parts": func(c *Conn) ([]byte, error) {
+			// The first Read waits for the message, the second has the rest.
+			n, err := c.Read(buf[:3])
+			if err == nil {
+				var more int
+				more, err = c.Read(buf[n:])
+				n += more
+			}
+			return buf[:n], err
+		},
+		"ReadNextHeader and ReadNextBody": func(c *Conn) ([]byte, error) {
+			size, err := c.ReadNextHeader()
+			if err != nil {
+				return nil, err
+			}
+			// Another buffer each time.
+			return c.ReadNextBody(make([]byte, size))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { testReadDeadline(t, read) })
+	}
+}
+
+func testReadDeadline(t *testing.T, read func(*Conn) ([]byte, error)) {
 	carrier, far := net.Pipe()
 	client, server := secure(t, carrier, far)
 	defer client.Close()
@@ -129,21 +162,21 @@ func TestConnReadDeadline(t *testing.T) {
 	packet := client.machine.out.packet
 
 	for _, b := range packet[:len(packet)-1] {
-		read := make(chan error, 1)
+		ended := make(chan error, 1)
 		go func() {
-			_, err := server.ReadNextMessage()
-			read <- err
+			_, err := read(server)
+			ended <- err
 		}()
 		// The pipe hands the byte over within this Write.
 		must[int](t)(carrier.Write([]byte{b}))
 		requireNil(t, server.SetReadDeadline(time.Unix(1, 0)))
-		if err := <-read; !errors.Is(err, os.ErrDeadlineExceeded) {
+		if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("got %v, want a timeout", err)
 		}
 		requireNil(t, server.SetReadDeadline(time.Time{}))
 	}
 	go carrier.Write(packet[len(packet)-1:])
-	requireBytes(t, "message", must[[]byte](t)(server.ReadNextMessage()), []byte("patience"))
+	requireBytes(t, "message", must[[]byte](t)(read(server)), []byte("patience"))
 }
 
 // TestConnWriteDeadline stops a Write in the middle of its packet; what follows
@@ -184,6 +217,96 @@ func TestConnWriteDeadline(t *testing.T) {
 		client.Close()
 		server.Close()
 	}
+}
+
+// TestConnFarDeadlines sets write deadlines that do not fit into nanoseconds
+// since 1970, and the first of these.
+func TestConnFarDeadlines(t *testing.T) {
+	client, server := securePair(t, tcpPair)
+	defer client.Close()
+	defer server.Close()
+	requireNil(t, client.SetWriteDeadline(time.Date(2600, 1, 1, 0, 0, 0, 0, time.UTC)))
+	must[int](t)(client.Write([]byte("in time")))
+	requireBytes(t, "message", must[[]byte](t)(server.ReadNextMessage()), []byte("in time"))
+	for _, past := range []time.Time{time.Unix(0, 0), time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		requireNil(t, client.SetWriteDeadline(past))
+		if n, err := client.Write([]byte("too late")); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("deadline %v: %d, %v", past, n, err)
+		}
+	}
+}
+
+// countingConn counts the writes to a carrier.
+type countingConn struct {
+	net.Conn
+	writes int
+}
+
+func (c *countingConn) Write(p []byte) (int, error) {
+	c.writes++
+	return c.Conn.Write(p)
+}
+
+func TestConnOneWritePerMessage(t *testing.T) {
+	a, b := tcpPair(t)
+	counting := &countingConn{Conn: a}
+	client, server := secure(t, counting, b)
+	defer client.Close()
+	defer server.Close()
+	counting.writes = 0
+	for i, size := range []int{0, 1, 1000, MaxMessageSize} {
+		requireNil(t, client.WriteMessage(make([]byte, size)))
+		if n := must[int](t)(client.Flush()); n != size || counting.writes != i+1 {
+			t.Fatalf("%d bytes in %d writes", n, counting.writes-i)
+		}
+		if got := must[[]byte](t)(server.ReadNextMessage()); len(got) != size {
+			t.Fatalf("%d bytes arrived of %d", len(got), size)
+		}
+	}
+}
+
+// TestConnReadAhead has several messages arrive in one read of the carrier, and
+// each way to read take one of them.
+func TestConnReadAhead(t *testing.T) {
+	carrier, far := net.Pipe()
+	client, server := secure(t, carrier, far)
+	defer client.Close()
+	defer server.Close()
+	var wire []byte
+	for _, text := range []string{"one", "two", "", "three", "four and a half", "five"} {
+		wire = append(wire, must[[]byte](t)(NewStream(client.machine).Encrypt([]byte(text)))...)
+	}
+	go carrier.Write(wire)
+	buf := make([]byte, 100)
+	requireBytes(t, "ReadNextMessage", must[[]byte](t)(server.ReadNextMessage()), []byte("one"))
+	requireBytes(t, "AppendNextMessage", must[[]byte](t)(server.AppendNextMessage([]byte("and "))), []byte("and two"))
+	requireBytes(t, "Read", buf[:must[int](t)(server.Read(buf))], []byte("three"))
+	requireBytes(t, "Read", buf[:must[int](t)(server.Read(buf[:4]))], []byte("four"))
+	// What Read has begun, the others finish.
+	size := must[uint32](t)(server.ReadNextHeader())
+	_, err := server.ReadNextBody(make([]byte, size+1))
+	requireKind(t, "long buffer", err, ErrBufferSize)
+	requireBytes(t, "the rest", must[[]byte](t)(server.ReadNextBody(buf[:size])), []byte(" and a half"))
+	size = must[uint32](t)(server.ReadNextHeader())
+	requireBytes(t, "ReadNextBody", must[[]byte](t)(server.ReadNextBody(buf[:size])), []byte("five"))
+}
+
+// TestConnClearPendingSend drops a message, after which the peer could read no
+// other.
+func TestConnClearPendingSend(t *testing.T) {
+	client, server := securePair(t, tcpPair)
+	defer client.Close()
+	defer server.Close()
+	client.ClearPendingSend() // nothing to drop, nothing changes
+	must[int](t)(client.Write([]byte("sent")))
+	requireBytes(t, "message", must[[]byte](t)(server.ReadNextMessage()), []byte("sent"))
+	requireNil(t, client.WriteMessage([]byte("dropped")))
+	client.ClearPendingSend()
+	_, err := client.Flush()
+	requireKind(t, "Flush", err, ErrPoisoned)
+	requireKind(t, "WriteMessage", client.WriteMessage(nil), ErrPoisoned)
+	_, err = client.ReadNextMessage()
+	requireKind(t, "ReadNextMessage", err, ErrPoisoned)
 }
 
 // TestConnClose checks that Close ends a Read and a Write under way, is

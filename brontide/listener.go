@@ -46,10 +46,13 @@ type Listener struct {
 	// mu orders deliveries to ready and Close.
 	mu     sync.Mutex
 	closed bool
+	// busy counts the goroutines of the Listener but for those that are in a
+	// function of the caller's; less tells when it falls.
+	busy int
+	less sync.Cond
 
 	closing  sync.Once
 	closeErr error
-	running  sync.WaitGroup
 }
 
 type limits struct {
@@ -59,15 +62,15 @@ type limits struct {
 
 // AcceptPeer sets a function that decides, after a handshake, whether the peer
 // with this static key and address is welcome. It may be called from several
-// goroutines.
+// goroutines, and may call Close.
 func AcceptPeer(accept func(remote *btcec.PublicKey, addr net.Addr) bool) func(*Listener) {
 	return func(l *Listener) { l.acceptPeer = accept }
 }
 
 // OnHandshakeError sets a function that is told of every connection that did not
 // come through, and why. Without it those errors are dropped, since a listener
-// on the internet sees many. It may be called from several goroutines and must
-// not call Close.
+// on the internet sees many. It may be called from several goroutines, and may
+// call Close.
 func OnHandshakeError(report func(addr net.Addr, err error)) func(*Listener) {
 	return func(l *Listener) { l.onError = report }
 }
@@ -115,14 +118,37 @@ func wrapListener(local SingleKeyECDH, inner net.Listener, limits limits, option
 	for _, option := range options {
 		option(l)
 	}
-	l.running.Add(1)
-	go l.run()
+	l.less.L = &l.mu
+	l.start(l.run)
 	return l, nil
+}
+
+// start runs f in a goroutine that Close waits for.
+func (l *Listener) start(f func()) {
+	l.count(1)
+	go func() {
+		defer l.count(-1)
+		f()
+	}()
+}
+
+func (l *Listener) count(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy += n
+	l.less.Broadcast()
+}
+
+// call runs a function of the caller's, which may take its time or call Close:
+// meanwhile Close does not wait for this goroutine.
+func (l *Listener) call(f func()) {
+	l.count(-1)
+	defer l.count(1)
+	f()
 }
 
 // run accepts carriers until the inner listener ends.
 func (l *Listener) run() {
-	defer l.running.Done()
 	defer close(l.ended)
 	var pause time.Duration
 	for {
@@ -130,8 +156,7 @@ func (l *Listener) run() {
 		if err == nil {
 			pause = 0
 			slot := l.slots.take(carrier)
-			l.running.Add(1)
-			go l.serve(slot)
+			l.start(func() { l.serve(slot) })
 			continue
 		}
 		if l.isClosed() {
@@ -168,11 +193,14 @@ func shortOfResources(err error) bool {
 
 // serve does one handshake. The slot is free at its end, accepted or not.
 func (l *Listener) serve(slot *slot) {
-	defer l.running.Done()
 	addr := slot.carrier.RemoteAddr()
 	conn, err := Server(slot.carrier, l.local, l.limits.timeout)
-	if err == nil && !l.acceptPeer(conn.RemotePub(), addr) {
-		err = errors.Join(newError(ErrPeerRejected, "the peer is not welcome"), conn.Close())
+	if err == nil {
+		welcome := false
+		l.call(func() { welcome = l.acceptPeer(conn.RemotePub(), addr) })
+		if !welcome {
+			err = errors.Join(newError(ErrPeerRejected, "the peer is not welcome"), conn.Close())
+		}
 	}
 	// A handshake can be evicted in the moment in which it ends well.
 	if evicted := l.slots.release(slot); evicted {
@@ -185,7 +213,7 @@ func (l *Listener) serve(slot *slot) {
 		err = l.deliver(conn)
 	}
 	if err != nil {
-		l.onError(addr, err)
+		l.call(func() { l.onError(addr, err) })
 	}
 }
 
@@ -231,7 +259,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 func (l *Listener) Addr() net.Addr { return l.inner.Addr() }
 
 // Close ends the listener, the handshakes under way and the connections that
-// nobody has accepted. When it returns, nothing of them is left.
+// nobody has accepted. When it returns, nothing of them is left but calls of the
+// functions of AcceptPeer and OnHandshakeError that have not returned.
 func (l *Listener) Close() error {
 	l.closing.Do(func() {
 		l.mu.Lock()
@@ -239,7 +268,11 @@ func (l *Listener) Close() error {
 		l.mu.Unlock()
 		l.closeErr = l.inner.Close()
 		l.slots.close()
-		l.running.Wait()
+		l.mu.Lock()
+		for l.busy > 0 {
+			l.less.Wait()
+		}
+		l.mu.Unlock()
 		for {
 			select {
 			case conn := <-l.ready:

@@ -153,6 +153,44 @@ func TestListenerDeadline(t *testing.T) {
 	wait(t, failures, os.ErrDeadlineExceeded)
 }
 
+// pipeListener accepts one connection, whose writes wait for the other end.
+type pipeListener struct {
+	net.Listener
+	conns chan net.Conn
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	conn, ok := <-l.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (l *pipeListener) Close() error {
+	close(l.conns)
+	return nil
+}
+
+// TestListenerWriteDeadline has a client send act one and take no byte of act
+// two.
+func TestListenerWriteDeadline(t *testing.T) {
+	bounds := wide
+	bounds.timeout = 10 * time.Millisecond
+	key := newKey(t)
+	near, far := net.Pipe()
+	defer far.Close()
+	inner := &pipeListener{conns: make(chan net.Conn, 1)}
+	inner.conns <- near
+	failures := make(chan error, 1)
+	l := must[*Listener](t)(wrapListener(key, inner, bounds, OnHandshakeError(func(_ net.Addr, err error) { failures <- err })))
+	defer l.Close()
+	m := must[*Machine](t)(NewBrontideMachine(true, newKey(t), key.PubKey()))
+	one := must[[ActOneSize]byte](t)(m.GenActOne())
+	must[int](t)(far.Write(one[:]))
+	wait(t, failures, os.ErrDeadlineExceeded)
+}
+
 // TestListenerBacklog checks that slots are free though nobody accepts, and that
 // what waits for Accept is bounded.
 func TestListenerBacklog(t *testing.T) {
@@ -199,7 +237,7 @@ func TestListenerAcceptPeer(t *testing.T) {
 // TestListenerCloseLeavesNothing closes a listener with handshakes under way,
 // connections nobody accepted, and an Accept that waits.
 func TestListenerCloseLeavesNothing(t *testing.T) {
-	before := runtime.NumGoroutine()
+	before, descriptorsBefore := runtime.NumGoroutine(), descriptors(t)
 	l, key, failures := listen(t, wide)
 	stalled := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
 	defer stalled.Close()
@@ -220,8 +258,64 @@ func TestListenerCloseLeavesNothing(t *testing.T) {
 		t.Fatalf("Accept after Close: %v", err)
 	}
 	requireNil(t, l.Close())
-	if after := runtime.NumGoroutine(); after > before {
-		t.Fatalf("%d goroutines, %d before", after, before)
+	// A goroutine is counted until a moment after its last statement.
+	for start := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Since(start) > testTimeout {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+	stalled.Close()
+	waiting.Close()
+	if after := descriptors(t); after > descriptorsBefore {
+		t.Fatalf("%d descriptors, %d before", after, descriptorsBefore)
+	}
+}
+
+// descriptors counts what the process has open, where the system tells.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if errors.Is(err, os.ErrNotExist) {
+		return 0
+	}
+	requireNil(t, err)
+	return len(entries)
+}
+
+// TestListenerCloseFromHooks closes a listener from the functions that it calls.
+func TestListenerCloseFromHooks(t *testing.T) {
+	for _, name := range []string{"AcceptPeer", "OnHandshakeError"} {
+		var l *Listener
+		closed := make(chan error, 1)
+		key := newKey(t)
+		inner := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+		option := AcceptPeer(func(*btcec.PublicKey, net.Addr) bool {
+			closed <- l.Close()
+			return true
+		})
+		remote := key
+		if name == "OnHandshakeError" {
+			remote = newKey(t) // so that act one fails
+			option = OnHandshakeError(func(net.Addr, error) { closed <- l.Close() })
+		}
+		l = must[*Listener](t)(wrapListener(key, inner, wide, option))
+		conn, err := Dial(newKey(t), l.address(remote), testTimeout, nil)
+		if err == nil {
+			// Nobody accepts it, so it ends.
+			if _, err := conn.Read(make([]byte, 1)); err == nil {
+				t.Fatalf("%s: the connection is open", name)
+			}
+			conn.Close()
+		}
+		select {
+		case err := <-closed:
+			requireNil(t, err)
+		case <-time.After(testTimeout):
+			t.Fatalf("%s: Close hangs", name)
+		}
+		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Fatalf("%s: Accept after Close: %v", name, err)
+		}
 	}
 }
 
