@@ -10,7 +10,11 @@
 //   - Stream drives a Machine with bytes that arrive in any split and hands
 //     out whole messages. It is what a transport without io.Reader needs.
 //   - Conn, Listener, Dial, Client and Server are a net.Conn and a
-//     net.Listener over any other net.Conn.
+//     net.Listener over any other net.Conn whose deadlines do no harm: those of
+//     package net, and with package wsconn a WebSocket.
+//
+// The static key is an interface, SingleKeyECDH, which a hardware signer can
+// serve. PrivKeyECDH is one in memory.
 //
 // # What is promised
 //
@@ -25,22 +29,67 @@
 // constant time only. What Go's garbage collector has copied, and what the
 // cipher's implementation keeps until it is collected, cannot be wiped.
 //
+// A deadline that passes anywhere, and a write that the carrier takes in part,
+// lose nothing: the next call goes on in the same place, and nothing is
+// encrypted twice.
+//
+// A Listener bounds the handshakes under way, in all and from one address, and
+// the time that one may take. When there are too many, the oldest gives way.
+//
 // # What is not promised
 //
 // The end of a stream is not authenticated: whoever can cut the connection can
-// cut it between two messages, and the reader sees an ordinary io.EOF. Lengths
+// cut it between two messages, and the reader sees an ordinary io.EOF. A protocol
+// that must know whether it has heard everything says so in a message. Lengths
 // and times of messages are visible to an observer of the traffic. The
 // responder's key is not hidden from an active attacker who guesses it.
 //
 // # For users of lnd's package
 //
-//	lnd                              here
-//	NewBrontideMachine: *Machine     also returns an error, for keys that are missing or not on the curve
-//	Machine.Flush: plaintext bytes   the number of bytes written to the carrier
-//	a failed decryption              lnd goes on with the next nonce; here the Machine is finished
-//	a deadline in mid header         lnd loses the bytes read so far; here the next read goes on
-//	Conn.Read of an empty message    lnd returns 0, io.EOF; here it is skipped (ReadNextMessage returns it)
-//	Conn.Write that times out        here the message counts as written, and is finished by the next call
-//	Listener                         lnd holds a handshake slot until Accept; here it is freed by the handshake
-//	one chaining key                 both keep one for each direction, as the rotation rule needs
+// The exported names of lnd's brontide (v0.21.1) are here, and what takes a
+// keychain.SingleKeyECDH takes the same key. These differ:
+//
+//	lnd's call           here, and why
+//
+//	NewBrontideMachine   Also returns an error, for keys that are missing or
+//	                     not on the curve; lnd's panics or goes on with them.
+//	ReadHeader,          After a failed authentication lnd's has advanced its
+//	ReadBody,            nonce and takes what comes next. Here the Machine is
+//	ReadMessage          finished, as BOLT-8 asks: no later call succeeds.
+//	ReadHeader,          When the reader fails in the middle, such as by a
+//	ReadNextHeader,      deadline, lnd's loses the bytes that it has read, and
+//	ReadNextMessage      with them the connection. Here the next call goes on.
+//	ReadMessage          The same. AppendMessage, which lnd's has not, reads
+//	                     into a slice of the caller's.
+//	Flush                Makes one Write of a message where lnd's makes two. The
+//	                     result counts the message's own bytes in both.
+//	Conn.Read            Skips an empty message. lnd's returns 0, io.EOF, which
+//	                     ends every io.Copy and io.ReadAll.
+//	Conn.Write           Where the deadline passes after the message was
+//	                     encrypted, n counts all of it, and the next call sends
+//	                     the rest. lnd's counts what was sent; a caller that
+//	                     writes the remainder again gets ErrMessageNotFlushed.
+//	                     An empty p sends nothing; lnd's sends an empty message
+//	                     (WriteMessage and Flush do).
+//	Conn.Close           Sends the rest of a message first, for a second at
+//	                     most, and wipes the keys.
+//	ClearPendingSend     Makes later calls fail if there was something to drop:
+//	                     the peer could not decrypt what would follow.
+//	Dial                 The address is a NetAddress of this package; the
+//	                     timeout is for the connection and the whole handshake.
+//	                     lnd's allows five seconds for the read of act two and
+//	                     any time for its writes.
+//	NewListener          Takes options in place of lnd's function: AcceptPeer,
+//	                     which also sees the address, and OnHandshakeError. So
+//	                     there is no DisabledBanClosure.
+//	Listener.Accept      Returns only connections that came through; lnd's also
+//	                     returns the errors of those that did not.
+//	Listener             lnd's has 50 slots and holds one until Accept has
+//	                     taken the connection, so that 50 that nobody takes, or
+//	                     that stall, keep all others out. Here the handshake
+//	                     frees its slot, and the oldest gives way to a new one.
+//	Errors               ErrMaxMessageLengthExceeded and ErrMessageNotFlushed
+//	                     are kinds: compare with errors.Is, not with ==.
+//	EncryptAndHash, ...  lnd's Machine has methods of its inner states by
+//	                     embedding. They are not offered.
 package brontide

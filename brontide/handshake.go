@@ -10,7 +10,7 @@ import (
 
 const (
 	// HandshakeVersion is the first byte of every act.
-	HandshakeVersion = 0
+	HandshakeVersion = byte(0)
 	// ActOneSize is the length in bytes of act one: the version, the
 	// initiator's ephemeral key and a tag.
 	ActOneSize = 1 + pubKeySize + MACSize
