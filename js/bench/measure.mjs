@@ -25,6 +25,9 @@ export const ratio = (theirs, ours) => `${(theirs / ours).toFixed(theirs / ours 
 /** What the figures were measured on. */
 export const machine = () => `Node ${process.version}, ${cpus().length} × ${cpus()[0].model.trim()}`;
 
+/** Milliseconds in which engines settle on the code that they run for good. */
+const WARM_UP = 3_000;
+
 /**
  * Measures variants of one work in turns, so that what else the machine does
  * hits all of them alike.
@@ -36,16 +39,22 @@ export const machine = () => `Node ${process.version}, ${cpus().length} × ${cpu
  */
 export function compare(variants, { rounds = 15, calls = 1 } = {}) {
   const times = Object.fromEntries(Object.keys(variants).map((name) => [name, []]));
-  for (let round = 0; round <= rounds; round++) {
+  const round = (keep) => {
     for (const [name, run] of Object.entries(variants)) {
       const started = performance.now();
       const own = run(calls);
       const took = typeof own === 'number' ? own : performance.now() - started;
-      // The first round only warms up.
-      if (round > 0) {
+      if (keep) {
         times[name].push(took / calls);
       }
     }
+  };
+  const started = performance.now();
+  do {
+    round(false);
+  } while (performance.now() - started < WARM_UP);
+  for (let i = 0; i < rounds; i++) {
+    round(true);
   }
   return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)]));
 }
