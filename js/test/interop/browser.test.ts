@@ -1,7 +1,7 @@
 import { init } from 'brontosig';
 import { browserTest } from '../browser/chromium.js';
 import { served } from '../browser/served.js';
-import { converse, refuseWrongKey, survive } from './conversation.js';
+import { converse, mistrust, refuseWrongKey, survive } from './conversation.js';
 import { LndNode, withBridge } from './nodes.js';
 import { PageSide } from './sides.js';
 
@@ -19,6 +19,7 @@ browserTest(
           await t.test('a wrong node key is refused', async () => refuseWrongKey(lnd, side));
           await t.test('init, pings and messages both ways', async () => converse(lnd, side));
           await t.test('reconnect after lnd was killed and started again', async () => survive(lnd, [side]));
+          await t.test('no reconnect to lnd with another key', async () => mistrust(lnd, [side]));
         });
       });
     });

@@ -8,14 +8,25 @@ import { exchangeByLnd, hasFeature, listedPeer, LND_REQUIRES } from './traffic.j
 /** Messages in each direction: each key is replaced after 500, so six times. */
 const MESSAGES = 3_100;
 
+/**
+ * The errors for a node that was killed. What the system sends for a process that
+ * is gone is no error if it had read everything.
+ */
+export const BROKEN: ReadonlySet<string> = new Set(['CONNECTION_CLOSED', 'NODE_UNREACHABLE']);
+
+/** Makes sure that lnd has a side as its peer. */
+export async function assertListed(lnd: LndNode, side: Side): Promise<void> {
+  const listed = await listedPeer(lnd.client, side.key);
+  assert.equal(listed?.['inbound'], true);
+}
+
 /** Connects a side to lnd, which must keep it and know its key. */
 export async function connectTo(lnd: LndNode, side: Side): Promise<void> {
   const features = await side.connect(lnd.uri);
   for (const bit of LND_REQUIRES) {
     assert.ok(hasFeature(features, bit), `lnd does not set feature bit ${bit}`);
   }
-  const listed = await listedPeer(lnd.client, side.key);
-  assert.equal(listed?.['inbound'], true);
+  await assertListed(lnd, side);
 }
 
 /** Sends messages in both directions at once, and checks them on both ends. */
@@ -52,20 +63,35 @@ export async function refuseWrongKey(lnd: LndNode, side: Side): Promise<void> {
   assert.equal(await listedPeer(lnd.client, side.key), undefined);
 }
 
-/** Kills lnd while the sides are connected, starts it again, and connects again. */
+/** Kills lnd while the sides are connected, starts it again, and sees them come back. */
 export async function survive(lnd: LndNode, sides: readonly Side[]): Promise<void> {
-  const ends = Promise.all(sides.map(async (side) => side.closed()));
+  const ends = Promise.all(sides.map(async (side) => side.disconnected()));
   const { nodeId } = lnd;
   await lnd.kill();
   for (const { by, code } of await ends) {
     assert.equal(by, 'remote');
-    assert.ok(code === undefined || code === 'CONNECTION_CLOSED', code);
+    assert.ok(code === undefined || BROKEN.has(code), code);
   }
+  const reopened = Promise.all(sides.map(async (side) => side.reopened()));
   await lnd.start();
   assert.equal(lnd.nodeId, nodeId);
+  await reopened;
   for (const side of sides) {
-    await connectTo(lnd, side);
+    await assertListed(lnd, side);
     await exchangeWith(lnd, side, 10);
-    await side.close();
   }
+}
+
+/** Replaces lnd by another node at the same address, which the sides must not accept. */
+export async function mistrust(lnd: LndNode, sides: readonly Side[]): Promise<void> {
+  const ends = Promise.all(sides.map(async (side) => side.closed()));
+  const { nodeId } = lnd;
+  await lnd.kill();
+  await lnd.startAsAnother();
+  assert.notEqual(lnd.nodeId, nodeId);
+  for (const { code } of await ends) {
+    assert.equal(code, 'AUTHENTICATION_FAILED');
+  }
+  const { peers } = await lnd.client.call('/v1/peers');
+  assert.deepEqual(peers, []);
 }

@@ -61,6 +61,11 @@ export class LndNode {
     return this.#client;
   }
 
+  /** The port on which it listens for Lightning peers. */
+  get port(): number {
+    return this.#ports.peers;
+  }
+
   /** Its public key, as hexadecimal digits. */
   get nodeId(): string {
     return this.#nodeId;
@@ -135,6 +140,11 @@ export class LndNode {
   /** Waits for a line of its log. */
   async line(pattern: RegExp): Promise<string> {
     return this.#program!.line(pattern);
+  }
+
+  /** Lets it do nothing more, though its connections stay. */
+  freeze(): void {
+    this.#program!.signal('SIGSTOP');
   }
 
   /** Kills it as a power failure would. */

@@ -110,9 +110,14 @@ export class Program {
     return this.#lines.join('\n');
   }
 
+  /** Sends a signal. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
   /** Sends a signal and waits for the end. */
   async stop(signal: NodeJS.Signals): Promise<Ended> {
-    this.#child.kill(signal);
+    this.signal(signal);
     return this.ended;
   }
 }

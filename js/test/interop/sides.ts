@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connectPeer, type CloseInfo, type Message, type Peer } from 'brontosig/lightning';
+import { connectPeer, type CloseInfo, type Message, type Peer, type PeerEvents } from 'brontosig/lightning';
 import { publicKey } from 'brontosig/musig2';
 import type { Page } from 'playwright-core';
 import { toHex } from './examples.js';
@@ -23,13 +23,30 @@ export interface Side {
   probe(): Promise<void>;
   /** Does our half of an exchange of messages. */
   exchange(count: number): Promise<void>;
-  /** Waits for the end of the connection. */
+  /** Waits for the end of the present connection, after which it connects again. */
+  disconnected(): Promise<End>;
+  /** Waits until it is connected again. */
+  reopened(): Promise<void>;
+  /** Waits for the end of it all. */
   closed(): Promise<End>;
-  /** Closes the connection, if there is one. */
+  /** Closes the connection for good, if there is one. */
   close(): Promise<void>;
 }
 
+/** How soon to connect again: at once, for a node on the same machine. */
+const reconnect = { minDelayMs: 100, maxDelayMs: 1_000 };
+
 const endOf = ({ by, error }: CloseInfo): End => ({ by, code: error?.code });
+
+/** Waits for an event. */
+async function next<K extends keyof PeerEvents>(peer: Peer, type: K): Promise<PeerEvents[K]> {
+  return new Promise((resolve) => {
+    const stop = peer.on(type, (detail) => {
+      stop();
+      resolve(detail);
+    });
+  });
+}
 
 const exchangeOptions = (count: number): Parameters<typeof exchange>[3] => ({
   type: CUSTOM_TYPE,
@@ -46,13 +63,23 @@ export class NodeSide implements Side {
   #peer: Peer | undefined;
   #messages: AsyncIterator<Message> | undefined;
 
+  /** How it gets to the node. */
+  get way(): string {
+    return this.#bridge === undefined ? 'tcp' : 'bridge';
+  }
+
   constructor(bridge?: string) {
     this.#bridge = bridge;
     this.key = toHex(publicKey(this.#secretKey));
   }
 
   async connect(uri: string): Promise<Uint8Array> {
-    this.#peer = await connectPeer(uri, { bridge: this.#bridge, secretKey: this.#secretKey, timeoutMs: 20_000 });
+    this.#peer = await connectPeer(uri, {
+      bridge: this.#bridge,
+      secretKey: this.#secretKey,
+      timeoutMs: 20_000,
+      reconnect,
+    });
     this.#messages = this.#peer.messages();
     assert.equal(toHex(this.#peer.localKey), this.key);
     return this.#peer.remoteInit.features;
@@ -68,6 +95,14 @@ export class NodeSide implements Side {
 
   async exchange(count: number): Promise<void> {
     await exchange(this.#peer!, this.#messages!, pattern, exchangeOptions(count));
+  }
+
+  async disconnected(): Promise<End> {
+    return endOf((await next(this.#peer!, 'disconnect')).info);
+  }
+
+  async reopened(): Promise<void> {
+    assert.equal(await next(this.#peer!, 'state'), 'open');
   }
 
   async closed(): Promise<End> {
@@ -94,7 +129,7 @@ export class PageSide implements Side {
   }
 
   async connect(uri: string): Promise<Uint8Array> {
-    const options = JSON.stringify({ bridge: this.#bridge, timeoutMs: 20_000 });
+    const options = JSON.stringify({ bridge: this.#bridge, timeoutMs: 20_000, reconnect });
     return Uint8Array.from(
       await this.#run<number[]>(`
         const { init } = await import('brontosig');
@@ -118,6 +153,14 @@ export class PageSide implements Side {
   async exchange(count: number): Promise<void> {
     const options = JSON.stringify(exchangeOptions(count));
     await this.#run(`await (${exchange.toString()})(peer, messages, ${pattern.toString()}, ${options});`);
+  }
+
+  async disconnected(): Promise<End> {
+    return this.#run(`return (${endOf.toString()})((await (${next.toString()})(peer, 'disconnect')).info);`);
+  }
+
+  async reopened(): Promise<void> {
+    assert.equal(await this.#run(`return (${next.toString()})(peer, 'state');`), 'open');
   }
 
   async closed(): Promise<End> {

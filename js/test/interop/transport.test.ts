@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { init } from 'brontosig';
-import { converse, refuseWrongKey, survive } from './conversation.js';
+import { converse, mistrust, refuseWrongKey, survive } from './conversation.js';
 import { LndNode, withBridge } from './nodes.js';
 import { NodeSide } from './sides.js';
 
@@ -15,6 +15,7 @@ test('from Node to lnd, straight and through the bridge', { concurrency: true },
       await each('a wrong node key is refused', async (side) => refuseWrongKey(lnd, side));
       await each('init, pings and messages both ways', async (side) => converse(lnd, side));
       await t.test('reconnect after lnd was killed and started again', async () => survive(lnd, Object.values(ways)));
+      await t.test('no reconnect to lnd with another key', async () => mistrust(lnd, Object.values(ways)));
     });
   });
 });
