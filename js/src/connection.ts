@@ -4,6 +4,7 @@ import { MAX_BRONTIDE_MESSAGE_SIZE } from './generated.js';
 import { abortError, checkSignal, untilAborted, within } from './limits.js';
 import type { Machine } from './machine.js';
 import { asError, closedOf, closeQuietly, endOf, SAY_TIMEOUT, type Transport, type TransportClose } from './transport.js';
+import { Turns } from './turn.js';
 
 /** How a {@link Connection} ended. */
 export interface CloseInfo {
@@ -75,6 +76,7 @@ export class Connection {
   readonly #signal: AbortSignal | undefined;
   readonly #closeTimeoutMs: number;
   readonly #writing = new Set<(error: BrontosigError) => void>();
+  readonly #turns = new Turns();
   #messages!: ReadableStreamDefaultController<Uint8Array>;
   #packets!: WritableStreamDefaultController;
   #settleClosed!: (info: CloseInfo) => void;
@@ -174,7 +176,7 @@ export class Connection {
       this.#writer.write(packet).then(
         () => {
           this.#writing.delete(reject);
-          resolve();
+          void this.#turns.wrote(packet.length).then(resolve);
         },
         (cause: unknown) => {
           void this.#notWritten(cause);
