@@ -107,7 +107,3 @@ func (c *cipherState) advance() error {
 	clear(key[:])
 	return err
 }
-
-// wipe forgets the keys. The copy inside the AEAD is unreachable afterwards but
-// cannot be overwritten.
-func (c *cipherState) wipe() { *c = cipherState{} }

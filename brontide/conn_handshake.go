@@ -69,7 +69,7 @@ func shakeHands(carrier net.Conn, s *Stream) error {
 			return nil
 		}
 		n := 0
-		readErr := fill(carrier, buf[:s.due()], &n)
+		readErr := fill(carrier, buf[:s.actSize()], &n)
 		if send, _, err = s.Receive(buf[:n]); err != nil {
 			return err
 		}

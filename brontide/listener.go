@@ -62,9 +62,14 @@ type limits struct {
 
 // AcceptPeer sets a function that decides, after a handshake, whether the peer
 // with this static key and address is welcome. It may be called from several
-// goroutines, and may call Close.
+// goroutines, and may call Close. The default, and what nil stands for, is to
+// welcome everyone.
 func AcceptPeer(accept func(remote *btcec.PublicKey, addr net.Addr) bool) func(*Listener) {
-	return func(l *Listener) { l.acceptPeer = accept }
+	return func(l *Listener) {
+		if accept != nil {
+			l.acceptPeer = accept
+		}
+	}
 }
 
 // OnHandshakeError sets a function that is told of every connection that did not
@@ -72,7 +77,11 @@ func AcceptPeer(accept func(remote *btcec.PublicKey, addr net.Addr) bool) func(*
 // on the internet sees many. It may be called from several goroutines, and may
 // call Close.
 func OnHandshakeError(report func(addr net.Addr, err error)) func(*Listener) {
-	return func(l *Listener) { l.onError = report }
+	return func(l *Listener) {
+		if report != nil {
+			l.onError = report
+		}
+	}
 }
 
 // NewListener listens for TCP connections on listenAddr (host:port) with local
@@ -90,8 +99,8 @@ func NewListener(local SingleKeyECDH, listenAddr string, options ...func(*Listen
 }
 
 // WrapListener accepts connections of inner, which belongs to the Listener from
-// then on. The error is ErrArgument for a local key that is missing or not on
-// the curve; inner is then left alone.
+// then on. The error is ErrArgument for a listener that is missing, and for a
+// local key that is missing or not on the curve; inner is then left alone.
 func WrapListener(local SingleKeyECDH, inner net.Listener, options ...func(*Listener)) (*Listener, error) {
 	return wrapListener(local, inner, limits{
 		total:      MaxHandshakes,
@@ -102,6 +111,9 @@ func WrapListener(local SingleKeyECDH, inner net.Listener, options ...func(*List
 }
 
 func wrapListener(local SingleKeyECDH, inner net.Listener, limits limits, options ...func(*Listener)) (*Listener, error) {
+	if inner == nil {
+		return nil, newError(ErrArgument, "the inner listener is missing")
+	}
 	if local == nil || !validKey(local.PubKey()) {
 		return nil, newError(ErrArgument, "the local static key is missing or not on the curve")
 	}

@@ -94,6 +94,16 @@ func TestListenerArguments(t *testing.T) {
 	if _, err := NewListener(newKey(t), "no such address"); err == nil {
 		t.Fatal("a bad address passed")
 	}
+	_, err = WrapListener(newKey(t), nil)
+	requireKind(t, "no listener", err, ErrArgument)
+
+	// Functions that are nil are as good as none.
+	key := newKey(t)
+	l := must[*Listener](t)(NewListener(key, "127.0.0.1:0", AcceptPeer(nil), OnHandshakeError(nil)))
+	defer l.Close()
+	_, err = Dial(key, l.address(newKey(t)), testTimeout, nil)
+	requireKind(t, "wrong key", err, ErrNotAnswered)
+	must[*Conn](t)(Dial(key, l.address(key), testTimeout, nil)).Close()
 }
 
 // TestListenerStalling has many clients from many addresses stall, in act one

@@ -40,10 +40,15 @@ type Machine struct {
 }
 
 // EphemeralGenerator sets the source of the ephemeral key of a Machine, for
-// tests with known figures. The default is btcec.NewPrivateKey. A key that is
-// used for two handshakes gives both of them away.
+// tests with known figures. The default, and what nil stands for, is
+// btcec.NewPrivateKey. A key that is used for two handshakes gives both of them
+// away.
 func EphemeralGenerator(generate func() (*btcec.PrivateKey, error)) func(*Machine) {
-	return func(m *Machine) { m.handshake.generate = generate }
+	return func(m *Machine) {
+		if generate != nil {
+			m.handshake.generate = generate
+		}
+	}
 }
 
 // NewBrontideMachine returns a Machine for one connection. local is the static

@@ -32,6 +32,8 @@ func (in *inbound) next() {
 	in.bodySize, in.n = 0, 0
 }
 
+// wipe forgets everything. The copy of the key inside the AEAD is unreachable
+// afterwards but cannot be overwritten.
 func (in *inbound) wipe() {
 	in.next()
 	*in = inbound{}
@@ -56,6 +58,7 @@ func (out *outbound) next() {
 	out.buffer, out.packet, out.n = nil, nil, 0
 }
 
+// wipe is like that of inbound.
 func (out *outbound) wipe() {
 	out.next()
 	*out = outbound{}

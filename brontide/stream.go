@@ -115,9 +115,7 @@ func (s *Stream) AppendMessage(dst []byte, p *[]byte) (message []byte, ok bool, 
 	return message, err == nil, err
 }
 
-// due returns how many bytes of the act that is to be received are missing.
-func (s *Stream) due() int { return s.actSize() - s.n }
-
+// actSize returns the length of the act that is to be received.
 func (s *Stream) actSize() int {
 	if s.m.handshake.next == 3 {
 		return ActThreeSize
