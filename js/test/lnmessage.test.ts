@@ -27,7 +27,7 @@ async function settles(promise: Promise<unknown>): Promise<boolean> {
     settled = true;
   };
   promise.then(done, done);
-  for (let i = 0; i < 200 && !settled; i++) {
+  for (let i = 0; i < 200; i++) {
     await new Promise(setImmediate);
   }
   return settled;
