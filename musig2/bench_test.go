@@ -249,7 +249,7 @@ func BenchmarkGenNonces(b *testing.B) {
 	b.Run("btcec", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := peer.GenNonces(peer.WithPublicKey(g.contexts[0].agg.keys[0]), peer.WithNonceSecretKeyAux(key)); err != nil {
+			if _, err := peer.GenNonces(peer.WithPublicKey(g.contexts[0].agg.signers[0].key), peer.WithNonceSecretKeyAux(key)); err != nil {
 				b.Fatal(err)
 			}
 		}

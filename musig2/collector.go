@@ -49,8 +49,8 @@ func newCollector(agg *keyAgg, message *[]byte) collector {
 	return collector{
 		agg:      agg,
 		message:  message,
-		nonces:   make([]*pubNonce, len(agg.keys)),
-		partials: make([]*partialSig, len(agg.keys)),
+		nonces:   make([]*pubNonce, len(agg.signers)),
+		partials: make([]*partialSig, len(agg.signers)),
 	}
 }
 
@@ -66,7 +66,7 @@ func missing[T any](list []*T) []int {
 }
 
 func (c *collector) addNonce(signer int, encoded [PubNonceSize]byte) error {
-	if err := c.agg.checkIndex(signer); err != nil {
+	if err := c.agg.signers.checkIndex(signer); err != nil {
 		return err
 	}
 	have := c.nonces[signer]
@@ -194,7 +194,7 @@ func (c *collector) setMessage(message []byte) {
 }
 
 func (c *collector) addPartial(signer int, encoded PartialSignature) error {
-	if err := c.agg.checkIndex(signer); err != nil {
+	if err := c.agg.signers.checkIndex(signer); err != nil {
 		return err
 	}
 	s, ok := encoded.parse()

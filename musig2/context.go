@@ -85,7 +85,7 @@ func newContext(agg *keyAgg, signingKey *btcec.PrivateKey, index *int) (*Context
 	if err := checkSecretKey(signingKey); err != nil {
 		return nil, err
 	}
-	signer, err := agg.ownIndex(publicKeyOf(signingKey), index)
+	signer, err := agg.signers.ownIndex(publicKeyOf(signingKey), index)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +95,10 @@ func newContext(agg *keyAgg, signingKey *btcec.PrivateKey, index *int) (*Context
 
 // ownIndex finds the own key in the list, or checks the position that the
 // caller says it has.
-func (s *keySet) ownIndex(own [PubKeySize]byte, index *int) (int, error) {
+func (s keySet) ownIndex(own [PubKeySize]byte, index *int) (int, error) {
 	first, count := NoSigner, 0
-	for i := range s.encoded {
-		if s.encoded[i] == own {
+	for i := range s {
+		if s[i].encoded == own {
 			if count == 0 {
 				first = i
 			}
@@ -112,20 +112,20 @@ func (s *keySet) ownIndex(own [PubKeySize]byte, index *int) (int, error) {
 		return 0, fail(ErrSignerIndex, "the own public key stands %d times in the list: a signer index is needed", count)
 	case index == nil:
 		return first, nil
-	case *index < 0 || *index >= len(s.encoded):
+	case *index < 0 || *index >= len(s):
 		return 0, s.indexError(*index)
-	case s.encoded[*index] != own:
+	case s[*index].encoded != own:
 		return 0, fail(ErrSignerIndex, "signer %d has another public key than the own one", *index)
 	}
 	return *index, nil
 }
 
-func (s *keySet) indexError(index int) error {
-	return fail(ErrSignerIndex, "signer index %d is not in the range 0 to %d", index, len(s.encoded)-1)
+func (s keySet) indexError(index int) error {
+	return fail(ErrSignerIndex, "signer index %d is not in the range 0 to %d", index, len(s)-1)
 }
 
-func (s *keySet) checkIndex(index int) error {
-	if index < 0 || index >= len(s.encoded) {
+func (s keySet) checkIndex(index int) error {
+	if index < 0 || index >= len(s) {
 		return s.indexError(index)
 	}
 	return nil
@@ -133,7 +133,7 @@ func (s *keySet) checkIndex(index int) error {
 
 // SigningKeys returns the public keys in their effective order.
 func (c *Context) SigningKeys() []*btcec.PublicKey {
-	return append([]*btcec.PublicKey(nil), c.agg.keys...)
+	return c.agg.signers.keys()
 }
 
 // SignerIndex returns the own index in the effective order of the keys, or
@@ -167,10 +167,10 @@ func (c *Context) VerifyPartialSignature(sig PartialSignature, pubNonces [][PubN
 	if c.agg == nil {
 		return errZeroContext()
 	}
-	if err := c.agg.checkIndex(signer); err != nil {
+	if err := c.agg.signers.checkIndex(signer); err != nil {
 		return err
 	}
-	if err := checkCount(ContributionPubNonce, len(pubNonces), len(c.agg.keys)); err != nil {
+	if err := checkCount(ContributionPubNonce, len(pubNonces), len(c.agg.signers)); err != nil {
 		return err
 	}
 	nonces, err := parsePubNonces(pubNonces)

@@ -65,7 +65,7 @@ func cancelling(t *testing.T, key *btcec.PrivateKey) Tweak {
 	agg, err := aggregate([]*btcec.PublicKey{curve.PublicKey(key)}, false, nil)
 	requireOK(t, "aggregate", err)
 	var s curve.Scalar
-	s.Mul2(&agg.coefficients[0], &key.Key).Negate()
+	s.Mul2(&agg.signers[0].coefficient, &key.Key).Negate()
 	return PlainTweak(s.Bytes())
 }
 
@@ -75,17 +75,17 @@ func TestAggregateAtInfinity(t *testing.T) {
 	rng := newRand(t)
 	p, q := curve.PublicKey(randomKey(t, rng)), curve.PublicKey(randomKey(t, rng))
 	minusP := negated(t, p)
-	ones := make([]curve.Scalar, 3)
-	for i := range ones {
-		ones[i].SetInt(1)
-	}
 	set, err := newKeySet([]*btcec.PublicKey{p, minusP}, false)
 	requireOK(t, "keys", err)
-	_, err = set.aggregate(ones[:2], nil)
+	set[0].coefficient, set[1].coefficient = scalarOne(), scalarOne()
+	_, err = set.aggregate(nil)
 	requireKind(t, "P - P", err, ErrAggregateInfinity)
 	set, err = newKeySet([]*btcec.PublicKey{p, minusP, q}, false)
 	requireOK(t, "keys", err)
-	agg, err := set.aggregate(ones, nil)
+	for i := range set {
+		set[i].coefficient = scalarOne()
+	}
+	agg, err := set.aggregate(nil)
 	requireOK(t, "P - P + Q", err)
 	if want, _ := pointOf(q); !curve.EqualNonConst(&agg.point, &want) {
 		t.Fatal("a sum that passes through infinity is wrong")

@@ -31,15 +31,9 @@ func (c *Context) DeterministicSign(aggOtherNonce [PubNonceSize]byte, message []
 	} else {
 		key.Key.PutBytes(&seed)
 	}
-	h := tagDetNonce.start()
-	h.Write(seed[:])
-	h.Write(aggOtherNonce[:])
-	h.Write(c.agg.xOnly[:])
-	h.Write(putUint64(len(message)))
-	h.Write(message)
-	defer wipeHash(h)
-
-	secret, err := deriveNonce(h, c.agg.encoded[c.signer])
+	length := putUint64(len(message))
+	secret, err := deriveNonce(tagDetNonce, c.agg.signers[c.signer].encoded,
+		seed[:], aggOtherNonce[:], c.agg.xOnly[:], length[:], message)
 	if err != nil {
 		return [PubNonceSize]byte{}, PartialSignature{}, err
 	}

@@ -77,7 +77,7 @@ func FuzzUnmarshalContext(f *testing.F) {
 }
 
 func FuzzParsePubKeys(f *testing.F) {
-	key := fixedGroup(f, 1).contexts[0].agg.encoded[0]
+	key := fixedGroup(f, 1).contexts[0].agg.signers[0].encoded
 	f.Add(key[:])
 	f.Add(key[1:])
 	f.Fuzz(func(t *testing.T, b []byte) {

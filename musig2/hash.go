@@ -2,25 +2,24 @@ package musig2
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"hash"
 
 	"github.com/brontosig/brontosig/internal/curve"
 )
 
-// tag starts the tagged hash of BIP-340: SHA-256 over the hash of the tag, twice,
-// and what is written next. It is the state of SHA-256 behind the first two.
-type tag struct {
-	name  string
-	state hash.Hash
-}
+// tag is the beginning of the tagged hash of BIP-340: SHA-256 over the hash of
+// the tag, twice, and what is written next. It is the encoded state of SHA-256
+// behind the first two.
+type tag []byte
 
 func newTag(name string) tag {
 	prefix := sha256.Sum256([]byte(name))
 	h := sha256.New()
 	h.Write(prefix[:])
 	h.Write(prefix[:])
-	return tag{name, h}
+	return saveHash(h, nil)
 }
 
 // The tags of BIP-327, BIP-340 and BIP-341.
@@ -35,23 +34,53 @@ var (
 	tagTapTweak    = newTag("TapTweak")
 )
 
-// start returns a hash that has been given the tag.
-func (t tag) start() hash.Hash {
-	if cloner, ok := t.state.(hash.Cloner); ok {
-		if h, err := cloner.Clone(); err == nil {
-			return h
-		}
-	}
-	return newTag(t.name).state
+// saveHash appends the state of a hash of crypto/sha256, and loadHash makes h
+// have it. That package gives both methods to its hashes and never fails with
+// what it wrote itself. That they are called on what sha256.New has returned in
+// the same function, once all is inlined, saves the heap.
+func saveHash(h hash.Hash, b []byte) []byte {
+	state, _ := h.(encoding.BinaryAppender).AppendBinary(b)
+	return state
+}
+
+func loadHash(h hash.Hash, state []byte) {
+	_ = h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
 }
 
 func taggedHash(t tag, parts ...[]byte) (digest [sha256.Size]byte) {
-	h := t.start()
+	h := sha256.New()
+	loadHash(h, t)
 	for _, part := range parts {
 		h.Write(part)
 	}
 	h.Sum(digest[:0])
 	return digest
+}
+
+// hashSecret returns count tagged hashes of the parts, secrets among them, each
+// followed by one more byte: 0, 1 and so on. No copy of the secrets stays behind.
+func hashSecret(t tag, digests [][sha256.Size]byte, parts ...[]byte) {
+	h := sha256.New()
+	loadHash(h, t)
+	for _, part := range parts {
+		h.Write(part)
+	}
+	// Longer than the state is, so that it is not moved.
+	var memory [2 * sha256.BlockSize]byte
+	state := saveHash(h, memory[:0])
+	for i := range digests {
+		loadHash(h, state)
+		h.Write([]byte{byte(i)})
+		h.Sum(digests[i][:0])
+	}
+	clear(state)
+	// Reset alone leaves the last block in the buffer of the hash, and a whole
+	// block written passes it by.
+	var zeros [sha256.BlockSize]byte
+	h.Reset()
+	h.Write(zeros[:1])
+	h.Write(zeros[1:])
+	h.Reset()
 }
 
 // hashToScalar reads a digest as an integer modulo n.
@@ -61,21 +90,12 @@ func hashToScalar(digest *[sha256.Size]byte) curve.Scalar {
 	return s
 }
 
-func putUint64(v int) []byte {
-	return binary.BigEndian.AppendUint64(nil, uint64(v))
+func putUint64(v int) (b [8]byte) {
+	binary.BigEndian.PutUint64(b[:], uint64(v))
+	return b
 }
 
 func scalarOne() (s curve.Scalar) {
 	s.SetInt(1)
 	return s
-}
-
-// wipeHash removes what a SHA-256 state was given. Reset alone leaves the last
-// block in the state's buffer, and a whole block written passes it by.
-func wipeHash(h hash.Hash) {
-	var zeros [sha256.BlockSize]byte
-	h.Reset()
-	h.Write(zeros[:1])
-	h.Write(zeros[1:])
-	h.Reset()
 }

@@ -41,31 +41,12 @@ func ParsePubKeys(keys [][]byte) ([]*btcec.PublicKey, error) {
 // SortKeys returns the keys in the lexicographical order of their compressed
 // form (KeySort of BIP-327). The argument stays as it is. No key may be nil.
 func SortKeys(keys []*btcec.PublicKey) []*btcec.PublicKey {
-	encoded := make([][PubKeySize]byte, len(keys))
+	set := make(keySet, len(keys))
 	for i, key := range keys {
-		encoded[i] = curve.CompressKey(key)
+		set[i].key, set[i].encoded = key, curve.CompressKey(key)
 	}
-	return permuted(keys, keyOrder(encoded))
-}
-
-// keyOrder returns the positions of the keys in the order of KeySort.
-func keyOrder(encoded [][PubKeySize]byte) []int {
-	order := make([]int, len(encoded))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return bytes.Compare(encoded[a][:], encoded[b][:])
-	})
-	return order
-}
-
-func permuted[T any](list []T, order []int) []T {
-	r := make([]T, len(list))
-	for i, from := range order {
-		r[i] = list[from]
-	}
-	return r
+	set.sort()
+	return set.keys()
 }
 
 // AggregateKey is the aggregate of a set of public keys.
@@ -91,38 +72,53 @@ func AggregateKeys(keys []*btcec.PublicKey, sort bool, tweaks ...Tweak) (*Aggreg
 	}, nil
 }
 
-// keySet is a list of public keys in their effective order, in three forms.
-type keySet struct {
-	keys    []*btcec.PublicKey
-	encoded [][PubKeySize]byte
-	points  []curve.Point
+// keySet is a list of public keys in their effective order.
+type keySet []signer
+
+// signer is a signer's public key in three forms, and its coefficient.
+type signer struct {
+	key         *btcec.PublicKey
+	encoded     [PubKeySize]byte
+	point       curve.Point
+	coefficient curve.Scalar
 }
 
-func newKeySet(keys []*btcec.PublicKey, sort bool) (*keySet, error) {
+// newKeySet checks the keys. The coefficients are missing yet.
+func newKeySet(keys []*btcec.PublicKey, sort bool) (keySet, error) {
 	if len(keys) == 0 {
 		return nil, fail(ErrNoKeys, "the list of public keys is empty")
 	}
-	set := &keySet{slices.Clone(keys), make([][PubKeySize]byte, len(keys)), make([]curve.Point, len(keys))}
+	set := make(keySet, len(keys))
 	for i, key := range keys {
 		p, ok := pointOf(key)
 		if !ok {
 			return nil, fail(ErrInvalidArgument, "public key %d is missing or not on the curve", i)
 		}
-		set.points[i] = p
-		set.encoded[i] = curve.Compress(&p)
+		set[i] = signer{key: key, encoded: curve.Compress(&p), point: p}
 	}
 	if sort {
-		order := keyOrder(set.encoded)
-		set.keys = permuted(set.keys, order)
-		set.encoded = permuted(set.encoded, order)
-		set.points = permuted(set.points, order)
+		set.sort()
 	}
 	return set, nil
 }
 
+// sort brings the keys to the order of KeySort. Equal ones are the same key, so
+// that their order does not matter.
+func (s keySet) sort() {
+	slices.SortFunc(s, func(a, b signer) int { return bytes.Compare(a.encoded[:], b.encoded[:]) })
+}
+
+func (s keySet) keys() []*btcec.PublicKey {
+	keys := make([]*btcec.PublicKey, len(s))
+	for i := range s {
+		keys[i] = s[i].key
+	}
+	return keys
+}
+
 // index returns the first position of a key, or -1.
-func (s *keySet) index(encoded [PubKeySize]byte) int {
-	return slices.Index(s.encoded, encoded)
+func (s keySet) index(encoded [PubKeySize]byte) int {
+	return slices.IndexFunc(s, func(own signer) bool { return own.encoded == encoded })
 }
 
 // pointOf returns the point of a key, and false for one that is nil or not on the
@@ -135,17 +131,16 @@ func pointOf(key *btcec.PublicKey) (curve.Point, bool) {
 	return curve.PointOf(key)
 }
 
-// keyAgg is the KeyAgg Context of BIP-327 together with the keys and their
-// coefficients. It is public, and does not change once it is made.
+// keyAgg is the KeyAgg Context of BIP-327 together with the signers. It is
+// public, and does not change once it is made.
 type keyAgg struct {
-	keySet
-	coefficients []curve.Scalar
-	tweaks       []Tweak
-	untweaked    curve.Point  // Q before the tweaks
-	point        curve.Point  // Q
-	xOnly        [32]byte     // xbytes(Q)
-	negated      bool         // whether gacc is -1
-	tacc         curve.Scalar // tacc
+	signers   keySet
+	tweaks    []Tweak
+	untweaked curve.Point  // Q before the tweaks
+	point     curve.Point  // Q
+	xOnly     [32]byte     // xbytes(Q)
+	negated   bool         // whether gacc is -1
+	tacc      curve.Scalar // tacc
 }
 
 // aggregate runs KeyAgg and then ApplyTweak for each tweak.
@@ -154,18 +149,20 @@ func aggregate(keys []*btcec.PublicKey, sort bool, tweaks []Tweak) (*keyAgg, err
 	if err != nil {
 		return nil, err
 	}
-	return set.aggregate(set.keyAggCoefficients(), tweaks)
+	set.setCoefficients()
+	return set.aggregate(tweaks)
 }
 
-func (s *keySet) aggregate(coefficients []curve.Scalar, tweaks []Tweak) (*keyAgg, error) {
-	agg := &keyAgg{keySet: *s, coefficients: coefficients, tweaks: slices.Clone(tweaks)}
-	terms := make([]curve.Term, 0, len(agg.keys))
-	for i := range agg.points {
-		if i > 0 && agg.encoded[i] == agg.encoded[i-1] {
-			terms[len(terms)-1].Scalar.Add(&coefficients[i])
+// aggregate is for signers that have their coefficients.
+func (s keySet) aggregate(tweaks []Tweak) (*keyAgg, error) {
+	agg := &keyAgg{signers: s, tweaks: slices.Clone(tweaks)}
+	terms := make([]curve.Term, 0, len(s))
+	for i := range s {
+		if i > 0 && s[i].encoded == s[i-1].encoded {
+			terms[len(terms)-1].Scalar.Add(&s[i].coefficient)
 			continue
 		}
-		terms = append(terms, curve.Term{Scalar: coefficients[i], Point: agg.points[i]})
+		terms = append(terms, curve.Term{Scalar: s[i].coefficient, Point: s[i].point})
 	}
 	agg.point = curve.MultiMultNonConst(nil, terms...)
 	if curve.IsInfinity(&agg.point) {
@@ -181,32 +178,31 @@ func (s *keySet) aggregate(coefficients []curve.Scalar, tweaks []Tweak) (*keyAgg
 	return agg, nil
 }
 
-// keyAggCoefficients returns KeyAggCoeff for every key. Keys equal to the
-// second distinct one have the coefficient 1.
-func (s *keySet) keyAggCoefficients() []curve.Scalar {
-	h := tagKeyAggList.start()
-	for i := range s.encoded {
-		h.Write(s.encoded[i][:])
+// setCoefficients sets KeyAggCoeff for every key. Keys equal to the second
+// distinct one have the coefficient 1.
+func (s keySet) setCoefficients() {
+	h := sha256.New()
+	loadHash(h, tagKeyAggList)
+	for i := range s {
+		h.Write(s[i].encoded[:])
 	}
 	var list [sha256.Size]byte
 	h.Sum(list[:0])
 	second := -1
-	coefficients := make([]curve.Scalar, len(s.encoded))
-	for i := range s.encoded {
-		if second < 0 && s.encoded[i] != s.encoded[0] {
+	for i := range s {
+		if second < 0 && s[i].encoded != s[0].encoded {
 			second = i
 		}
 		switch {
-		case second >= 0 && s.encoded[i] == s.encoded[second]:
-			coefficients[i].SetInt(1)
-		case i > 0 && s.encoded[i] == s.encoded[i-1]:
-			coefficients[i] = coefficients[i-1]
+		case second >= 0 && s[i].encoded == s[second].encoded:
+			s[i].coefficient.SetInt(1)
+		case i > 0 && s[i].encoded == s[i-1].encoded:
+			s[i].coefficient = s[i-1].coefficient
 		default:
-			digest := taggedHash(tagKeyAggCoeff, list[:], s.encoded[i][:])
-			coefficients[i] = hashToScalar(&digest)
+			digest := taggedHash(tagKeyAggCoeff, list[:], s[i].encoded[:])
+			s[i].coefficient = hashToScalar(&digest)
 		}
 	}
-	return coefficients
 }
 
 // negatesKeys returns g·gacc as a flag: whether a signer's key, public or secret, is

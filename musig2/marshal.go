@@ -30,9 +30,9 @@ func (c *Context) MarshalBinary() ([]byte, error) {
 		return nil, errZeroContext()
 	}
 	b := []byte{contextVersion}
-	b = binary.BigEndian.AppendUint32(b, uint32(len(c.agg.encoded)))
-	for i := range c.agg.encoded {
-		b = append(b, c.agg.encoded[i][:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(c.agg.signers)))
+	for i := range c.agg.signers {
+		b = append(b, c.agg.signers[i].encoded[:]...)
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(len(c.agg.tweaks)))
 	for _, tweak := range c.agg.tweaks {

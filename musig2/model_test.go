@@ -46,7 +46,7 @@ func newModel(t *testing.T, rng *rand.Rand, g *group) *model {
 	m.messages = [2][]byte{[]byte("one"), {}}
 	for i := 1; i < n; i++ {
 		o := nonceGenOptions{rand: systemRand()}
-		secret, err := o.secret(g.contexts[i].agg.encoded[i])
+		secret, err := o.secret(g.contexts[i].agg.signers[i].encoded)
 		requireOK(t, "nonce", err)
 		m.peer = append(m.peer, secret)
 	}

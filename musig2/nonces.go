@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/binary"
-	"hash"
 	"io"
 	"sync/atomic"
 
@@ -156,23 +155,20 @@ func (o *nonceGenOptions) secret(pk [PubKeySize]byte) (*secretNonce, error) {
 	if o.secretKey != nil {
 		maskSecretKey(&seed, o.secretKey)
 	}
-	h := tagNonce.start()
-	defer wipeHash(h)
-	h.Write(seed[:])
-	h.Write([]byte{PubKeySize})
-	h.Write(pk[:])
-	h.Write([]byte{byte(len(o.aggregateKey))})
-	h.Write(o.aggregateKey)
-	if o.message == nil {
-		h.Write([]byte{0})
-	} else {
-		h.Write([]byte{1})
-		h.Write(putUint64(len(*o.message)))
-		h.Write(*o.message)
+	var hasMessage [1]byte
+	var messageLength, message []byte
+	if o.message != nil {
+		hasMessage[0], message = 1, *o.message
+		length := putUint64(len(message))
+		messageLength = length[:]
 	}
-	h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(o.extraInput))))
-	h.Write(o.extraInput)
-	return deriveNonce(h, pk)
+	var extraLength [4]byte
+	binary.BigEndian.PutUint32(extraLength[:], uint32(len(o.extraInput)))
+	return deriveNonce(tagNonce, pk, seed[:],
+		[]byte{PubKeySize}, pk[:],
+		[]byte{byte(len(o.aggregateKey))}, o.aggregateKey,
+		hasMessage[:], messageLength, message,
+		extraLength[:], o.extraInput)
 }
 
 // maskSecretKey replaces randomness by the secret key xor the MuSig/aux hash of
@@ -185,21 +181,15 @@ func maskSecretKey(random *[32]byte, key *btcec.PrivateKey) {
 	clear(mask[:])
 }
 
-// deriveNonce makes a secret nonce: each scalar is the hash of what h has been
-// given and the scalar's number.
-func deriveNonce(h hash.Hash, pk [PubKeySize]byte) (*secretNonce, error) {
+// deriveNonce makes a secret nonce: each scalar is the hash of the parts and the
+// scalar's number.
+func deriveNonce(t tag, pk [PubKeySize]byte, parts ...[]byte) (*secretNonce, error) {
 	secret := &secretNonce{publicKey: pk}
-	for i := range secret.k {
-		c, err := h.(hash.Cloner).Clone()
-		if err != nil {
-			return nil, fail(ErrRandom, "the hash cannot be copied: %v", err)
-		}
-		c.Write([]byte{byte(i)})
-		var digest [sha256.Size]byte
-		c.Sum(digest[:0])
-		secret.k[i] = hashToScalar(&digest)
-		clear(digest[:])
-		wipeHash(c)
+	var digests [len(secret.k)][sha256.Size]byte
+	hashSecret(t, digests[:], parts...)
+	for i := range digests {
+		secret.k[i] = hashToScalar(&digests[i])
+		clear(digests[i][:])
 	}
 	if err := secret.check(); err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func (c *Context) sessionNonce(key *btcec.PrivateKey, o *sessionOptions) (*Nonce
 			message:      o.message,
 			extraInput:   o.extraInput,
 		}
-		return generation.generate(c.agg.encoded[c.signer])
+		return generation.generate(c.agg.signers[c.signer].encoded)
 	}
 	if o.extraInput != nil {
 		return nil, fail(ErrInvalidArgument, "extra input for a nonce that is generated already")
@@ -135,7 +135,7 @@ func (n *Nonces) moveTo(agg *keyAgg, signer int, message *[]byte) (*Nonces, erro
 		return nil, errNonceUsed()
 	}
 	if n.SecNonce != [SecNonceSize]byte{} &&
-		[PubKeySize]byte(n.SecNonce[2*curve.ScalarSize:]) != agg.encoded[signer] {
+		[PubKeySize]byte(n.SecNonce[2*curve.ScalarSize:]) != agg.signers[signer].encoded {
 		return nil, fail(ErrNonceMismatch, "the nonce was generated for another public key")
 	}
 	if n.aggregateKey != nil && [XOnlyPubKeySize]byte(n.aggregateKey) != agg.xOnly {

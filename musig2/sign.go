@@ -22,12 +22,15 @@ type signOptions struct {
 	tweaks []Tweak
 }
 
-func newSignOptions(options []SignOption) *signOptions {
+func newSignOptions(options []SignOption) signOptions {
+	if len(options) == 0 {
+		return signOptions{}
+	}
 	o := new(signOptions)
 	for _, option := range options {
 		option(o)
 	}
-	return o
+	return *o
 }
 
 // WithFastSign leaves out the check of the own partial signature before it is
@@ -48,7 +51,7 @@ func WithTweaks(tweaks ...Tweak) SignOption {
 }
 
 // values aggregates the keys and runs GetSessionValues.
-func (o *signOptions) values(combinedNonce *[PubNonceSize]byte, keys []*btcec.PublicKey,
+func (o signOptions) values(combinedNonce *[PubNonceSize]byte, keys []*btcec.PublicKey,
 	message []byte) (*sessionValues, error) {
 
 	agg, err := aggregate(keys, o.sort, o.tweaks)
@@ -92,7 +95,7 @@ func Sign(secNonce *[SecNonceSize]byte, privKey *btcec.PrivateKey, combinedNonce
 	if nonce.publicKey != own {
 		return PartialSignature{}, fail(ErrNonceMismatch, "the secret nonce belongs to another public key")
 	}
-	signer := v.agg.index(own)
+	signer := v.agg.signers.index(own)
 	if signer < 0 {
 		return PartialSignature{}, fail(ErrKeyNotInSet, "the own public key is not in the list")
 	}
@@ -142,7 +145,7 @@ func (p PartialSignature) Verify(pubNonce, combinedNonce [PubNonceSize]byte, key
 		return false
 	}
 	s, ok := p.parse()
-	signer := v.agg.index(curve.CompressKey(signingKey))
+	signer := v.agg.signers.index(curve.CompressKey(signingKey))
 	return ok && signer >= 0 && v.verify(&s, &points, signer)
 }
 

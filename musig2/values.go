@@ -56,7 +56,7 @@ func (v *sessionValues) sign(nonce *secretNonce, key *curve.Scalar, signer int) 
 	if v.agg.negatesKeys() {
 		d.Negate()
 	}
-	s.Mul2(&v.e, &v.agg.coefficients[signer]).Mul(&d)
+	s.Mul2(&v.e, &v.agg.signers[signer].coefficient).Mul(&d)
 	k2.Mul(&v.b)
 	s.Add(&k1).Add(&k2)
 	k1.Zero()
@@ -71,7 +71,7 @@ func (v *sessionValues) verify(s *curve.Scalar, nonce *noncePoints, signer int) 
 	// s·G = ±(R1 + b·R2) + e·a·g·P with the sign that makes the final nonce even,
 	// in the form s·G - e·a·g·P ∓ b·R2 = ±R1.
 	var e curve.Scalar
-	e.Mul2(&v.e, &v.agg.coefficients[signer])
+	e.Mul2(&v.e, &v.agg.signers[signer].coefficient)
 	if !v.agg.negatesKeys() {
 		e.Negate()
 	}
@@ -82,7 +82,7 @@ func (v *sessionValues) verify(s *curve.Scalar, nonce *noncePoints, signer int) 
 		first = curve.Negate(&first)
 	}
 	return curve.MultiMultIsNonConst(&first, s,
-		curve.Term{Scalar: e, Point: v.agg.points[signer]},
+		curve.Term{Scalar: e, Point: v.agg.signers[signer].point},
 		curve.Term{Scalar: b, Point: nonce[1]})
 }
 

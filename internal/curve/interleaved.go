@@ -13,11 +13,10 @@ const (
 	halfDigits = 129
 )
 
-// half is half of a scalar, with the point that it belongs to.
+// half is half of a scalar in digits.
 type half struct {
 	digits [halfDigits]int8
 	sign   int64
-	table  []Point // the odd multiples
 }
 
 // setDigitsNonConst writes k in non-adjacent form: of any window digits in a row, at
@@ -45,41 +44,27 @@ func (h *half) setDigitsNonConst(k integer, window int) {
 	}
 }
 
-// scratch is memory for interleavedMultNonConst.
-type scratch struct {
-	halves    []half
-	multiples []jacobian
-	points    [][2][termTable]Point
-	products  []element
+// product is the memory that a term takes: the halves of its scalar, the odd
+// multiples of its point, and λ times those.
+type product struct {
+	halves    [2]half
+	odd       [2][termTable]Point
+	multiples [termTable]jacobian
+	products  [termTable]element
 }
 
-// interleavedMultNonConst adds the products up in one chain of doublings, which all
-// halves of all scalars share.
+// interleavedMultNonConst adds the products up in one chain of doublings, which
+// all halves of all scalars share.
 func interleavedMultNonConst(g *Scalar, terms []Term) accumulator {
-	const few = 3
-	if len(terms) > few {
-		return interleaveNonConst(g, terms, scratch{
-			make([]half, 2*len(terms)+2), make([]jacobian, len(terms)*termTable),
-			make([][2][termTable]Point, len(terms)), make([]element, len(terms)*termTable),
-		})
+	if len(terms) > 3 {
+		return interleaveNonConst(g, terms, make([]product, len(terms)))
 	}
-	var halves [2*few + 2]half
-	var multiples [few * termTable]jacobian
-	var points [few][2][termTable]Point
-	var products [few * termTable]element
-	return interleaveNonConst(g, terms, scratch{halves[:], multiples[:], points[:], products[:]})
+	var few [3]product
+	return interleaveNonConst(g, terms, few[:])
 }
 
-func interleaveNonConst(g *Scalar, terms []Term, s scratch) accumulator {
-	halves, count := 0, 0
-	addHalves := func(k *Scalar, window int, table1, table2 []Point) {
-		k1, k2 := split(k)
-		s.halves[halves].setDigitsNonConst(k1, window)
-		s.halves[halves].table = table1
-		s.halves[halves+1].setDigitsNonConst(k2, window)
-		s.halves[halves+1].table = table2
-		halves += 2
-	}
+func interleaveNonConst(g *Scalar, terms []Term, memory []product) (sum accumulator) {
+	count := 0
 	for i := range terms {
 		t := &terms[i]
 		if skipsDoublingsNonConst(t) {
@@ -87,34 +72,44 @@ func interleaveNonConst(g *Scalar, terms []Term, s scratch) accumulator {
 		}
 		var p jacobian
 		p.set(&t.Point, 1)
-		oddMultiples(s.multiples[count*termTable:][:termTable], &p)
-		addHalves(&t.Scalar, termWindow, s.points[count][0][:], s.points[count][1][:])
+		oddMultiples(memory[count].multiples[:], &p)
+		setHalvesNonConst(&memory[count].halves, &t.Scalar, termWindow)
 		count++
 	}
-	toTables(s.points[:count], s.multiples, s.products)
-	if g != nil && !g.IsZero() {
-		table := getOddTable()
-		addHalves(g, baseWindow, table[0][:], table[1][:])
+	products := memory[:count]
+	setTables(products)
+	var base [2]half
+	var baseTable *oddTable
+	if g != nil {
+		baseTable = getOddTable()
+		setHalvesNonConst(&base, g, baseWindow)
 	}
 
-	var sum accumulator
 	doublings := 0
+	add := func(digit int8, sign int64, table []Point) {
+		if digit < 0 {
+			digit, sign = -digit, -sign
+		}
+		if sum.any && doublings > 0 {
+			sum.double(doublings)
+		}
+		doublings = 0
+		sum.accumulateNonConst(&table[digit/2], sign)
+	}
 	for i := halfDigits - 1; i >= 0; i-- {
 		doublings++
-		for j := range s.halves[:halves] {
-			h := &s.halves[j]
-			digit, sign := h.digits[i], h.sign
-			if digit == 0 {
-				continue
+		for j := range products {
+			p := &products[j]
+			for k := range p.halves {
+				if digit := p.halves[k].digits[i]; digit != 0 {
+					add(digit, p.halves[k].sign, p.odd[k][:])
+				}
 			}
-			if digit < 0 {
-				digit, sign = -digit, -sign
+		}
+		for k := range base {
+			if digit := base[k].digits[i]; digit != 0 {
+				add(digit, base[k].sign, baseTable[k][:])
 			}
-			if sum.any && doublings > 0 {
-				sum.double(doublings)
-			}
-			doublings = 0
-			sum.accumulateNonConst(&h.table[digit/2], sign)
 		}
 	}
 	if sum.any && doublings > 0 {
@@ -128,6 +123,12 @@ func interleaveNonConst(g *Scalar, terms []Term, s scratch) accumulator {
 	return sum
 }
 
+func setHalvesNonConst(halves *[2]half, k *Scalar, window int) {
+	k1, k2 := split(k)
+	halves[0].setDigitsNonConst(k1, window)
+	halves[1].setDigitsNonConst(k2, window)
+}
+
 // skipsDoublingsNonConst tells whether a term is infinity, or its point itself.
 func skipsDoublingsNonConst(t *Term) bool {
 	var k Scalar
@@ -135,23 +136,26 @@ func skipsDoublingsNonConst(t *Term) bool {
 	return t.Scalar.IsZero() || t.Scalar.Equals(&k) || IsInfinity(&t.Point)
 }
 
-// toTables makes the tables of odd multiples and of λ times those.
-func toTables(tables [][2][termTable]Point, multiples []jacobian, products []element) {
-	product := one
-	for i := range len(tables) * termTable {
-		products[i] = product
-		mul(&product, &product, &multiples[i].z)
+// setTables makes the tables of affine points, with one inversion for all.
+func setTables(all []product) {
+	z := one
+	for i := range all {
+		for j := range termTable {
+			all[i].products[j] = z
+			mul(&z, &z, &all[i].multiples[j].z)
+		}
 	}
-	inverse(&product, &product)
-	for i := len(tables)*termTable - 1; i >= 0; i-- {
-		var inv element
-		mul(&inv, &product, &products[i])
-		mul(&product, &product, &multiples[i].z)
-		table := &tables[i/termTable]
-		p, q := &table[0][i%termTable], &table[1][i%termTable]
-		multiples[i].toPoint(p, &inv)
-		mul(&q.x, &p.x, &beta)
-		q.y = p.y
+	inverse(&z, &z)
+	for i := len(all) - 1; i >= 0; i-- {
+		p := &all[i]
+		for j := termTable - 1; j >= 0; j-- {
+			var inv element
+			mul(&inv, &z, &p.products[j])
+			mul(&z, &z, &p.multiples[j].z)
+			p.multiples[j].toPoint(&p.odd[0][j], &inv)
+			mul(&p.odd[1][j].x, &p.odd[0][j].x, &beta)
+			p.odd[1][j].y = p.odd[0][j].y
+		}
 	}
 }
 
