@@ -10,6 +10,14 @@ type projective struct{ x, y, z element }
 // set makes p the finite point q.
 func (p *projective) set(q *Point) { p.x, p.y, p.z = q.x, q.y, one }
 
+// setJacobian makes p the point q.
+func (p *projective) setJacobian(q *jacobian) {
+	mul(&p.x, &q.x, &q.z)
+	p.y = q.y
+	mul(&p.z, &q.z, &q.z)
+	mul(&p.z, &p.z, &q.z)
+}
+
 // toPoint returns p in affine form. Its time does not depend on p: the inverse
 // of 0 comes out as 0, and so do the coordinates of infinity.
 func (p *projective) toPoint() (r Point) {

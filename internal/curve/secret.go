@@ -6,9 +6,13 @@ import "sync/atomic"
 // signed digits: with bits v_i, the sum of (2·v_i - 1)·2^i over length bits is
 // 2·v - (2^length - 1), so that a window is an odd digit from -15 to 15. Every
 // window adds one of eight points, found by a scan over all of them, or its
-// negative. No window is 0 and the formulas are complete, so no scalar is a
-// special case: neither small ones, for which the sum passes through infinity or
-// doubles, nor those for which the recoded one wraps modulo n.
+// negative, and no window is 0.
+//
+// Most additions are those of Jacobian coordinates, which do not hold for equal
+// and opposite points; BaseMult and Mult say why they do not meet such points.
+// Where they could, for a few scalars, in the last windows, the formulas are
+// complete. So no scalar is a special case: neither 0, nor small ones, nor those
+// for which the recoded one wraps modulo n.
 const (
 	windowBits  = 4
 	windowSize  = 1 << (windowBits - 1)
@@ -16,6 +20,8 @@ const (
 	// Halves of a scalar are below 2^128 in absolute value. With 2^128 added
 	// they take 129 bits, and so 33 windows.
 	halfWindows = 33
+	// safeWindows is how many of them, from the top, need no complete formulas.
+	safeWindows = 31
 )
 
 // Constants of the recoding, modulo n.
@@ -87,8 +93,8 @@ func BaseMult(k *Scalar) Point {
 	clear(b[:])
 
 	table := getBaseTable()
-	var sum projective
-	var p Point
+	var sum jacobian
+	var complete projective
 	for i := range table {
 		index, negative := signedDigit(v[i/16] >> (i % 16 * windowBits) & 15)
 		var e baseEntry
@@ -97,18 +103,27 @@ func BaseMult(k *Scalar) Point {
 			e.x.accumulate(&table[i][j].x, mask)
 			e.y.accumulate(&table[i][j].y, mask)
 		}
-		p.x, p.y = e.x.unpack(), e.y.unpack()
-		p.negateIf(negative)
-		if i == 0 {
-			sum.set(&p)
-		} else {
-			sum.addAffine(&p)
+		p := Point{e.x.unpack(), e.y.unpack()}
+		switch i {
+		case 0:
+			sum.set(&p, negative|1)
+		case baseWindows - 1:
+			complete.setJacobian(&sum)
+			p.negateIf(negative)
+			complete.addAffine(&p)
+		default:
+			// The sum is s·G with an odd s below 16^i in absolute value, and the
+			// digit d stands for d·16^i·G. Neither s nor s ± d·16^i is 0, and all
+			// are below 16^(i+1), so below n: the points are neither infinity
+			// nor equal nor opposite.
+			sum.addAffine(&p, negative|1)
 		}
+		p = Point{}
 	}
 	clear(v[:])
-	p = Point{}
-	r := sum.toPoint()
-	sum = projective{}
+	sum = jacobian{}
+	r := complete.toPoint()
+	complete = projective{}
 	return r
 }
 
@@ -127,25 +142,53 @@ func Mult(k *Scalar, p *Point) Point {
 	k1[2]++
 	k2[2]++
 
-	var sum projective
-	for i := halfWindows - 1; i >= 0; i-- {
-		q := table.selectPoint(k1[i/16]>>(i%16*windowBits)&15, 0)
+	// The sum is (i + j·λ)·p, with i and j below 16^m in absolute value after m
+	// windows, and odd, so not 0. An addition of d·p to 16·(i + j·λ)·p, or of
+	// d·λ·p to (i + 16·j·λ)·p, meets equal or opposite points, or infinity, only
+	// if for one of the numbers (16·i ± d, 16·j) or (i, 16·j ± d), or with d = 0,
+	// i + j·λ is 0 modulo n. Neither is (0, 0), for i and j are odd. So
+	//
+	//	(i + j·λ)·(i + j·λ²) = i² - i·j + j²
+	//
+	// is a multiple of n and not 0: at least n, and at most three times the
+	// square of the larger of i and j, which must be above 2^127. The numbers are
+	// below 16^m: for safeWindows, 2^124.
+	var sum jacobian
+	i := halfWindows - 1
+	for ; i >= halfWindows-safeWindows; i-- {
+		q, sign := table.selectPoint(k1.digit(i), 0)
 		if i == halfWindows-1 {
-			sum.set(&q)
+			sum.set(&q, sign|1)
 		} else {
 			sum.double(windowBits)
-			sum.addAffine(&q)
+			sum.addAffine(&q, sign|1)
 		}
-		q = table.selectPoint(k2[i/16]>>(i%16*windowBits)&15, ^uint64(0))
-		sum.addAffine(&q)
+		q, sign = table.selectPoint(k2.digit(i), ^uint64(0))
+		sum.addAffine(&q, sign|1)
+		q = Point{}
+	}
+	var complete projective
+	complete.setJacobian(&sum)
+	sum = jacobian{}
+	for ; i >= 0; i-- {
+		complete.double(windowBits)
+		q, negative := table.selectPoint(k1.digit(i), 0)
+		q.negateIf(negative)
+		complete.addAffine(&q)
+		q, negative = table.selectPoint(k2.digit(i), ^uint64(0))
+		q.negateIf(negative)
+		complete.addAffine(&q)
 		q = Point{}
 	}
 	clear(k1[:])
 	clear(k2[:])
-	r := sum.toPoint()
-	sum = projective{}
+	r := complete.toPoint()
+	complete = projective{}
 	return r
 }
+
+// digit returns window i.
+func (k *integer) digit(i int) uint64 { return k[i/16] >> (i % 16 * windowBits) & 15 }
 
 // multipleTable holds the odd multiples of a point, with beta·x for λ times
 // those.
@@ -168,9 +211,9 @@ func multTable(p *Point) (t multipleTable) {
 	return t
 }
 
-// selectPoint returns the multiple that a window stands for, or λ times it under
-// a mask of all ones. It reads all of the table.
-func (t *multipleTable) selectPoint(window, lambda uint64) (p Point) {
+// selectPoint returns the multiple, apart from its sign, that a window stands
+// for, or λ times it under a mask of all ones. It reads all of the table.
+func (t *multipleTable) selectPoint(window, lambda uint64) (p Point, negative int64) {
 	index, negative := signedDigit(window)
 	var x, y words
 	for j := range t {
@@ -179,7 +222,5 @@ func (t *multipleTable) selectPoint(window, lambda uint64) (p Point) {
 		x.accumulate(&t[j].betaX, mask&lambda)
 		y.accumulate(&t[j].y, mask)
 	}
-	p.x, p.y = x.unpack(), y.unpack()
-	p.negateIf(negative)
-	return p
+	return Point{x.unpack(), y.unpack()}, negative
 }

@@ -28,7 +28,7 @@ func writeField(f *function) {
 	f.end()
 
 	f.begin("subtract sets r = a - b. The three may be the same.", "subtract(r, a, b *element)")
-	f.store("r", f.sum("a - b", single(f.load("a")), single(f.load("b")).times(-1)))
+	f.store("r", f.carry("a - b", single(f.load("a")), single(f.load("b")).times(-1)))
 	f.end()
 
 	f.begin("addSmall sets r = a + n, where n is at most 2^29. The two may be the same.", "addSmall(r, a *element, n int64)")
@@ -38,7 +38,7 @@ func writeField(f *function) {
 		small[i] = value{"0", interval(0, 0)}
 	}
 	small[0] = value{"n", interval(0, 1<<limbBits)}
-	f.store("r", f.sum("a + n", single(a), single(small)))
+	f.store("r", f.carry("a + n", single(a), single(small)))
 	f.end()
 
 	writeNormalize(f)

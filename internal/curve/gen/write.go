@@ -219,13 +219,11 @@ func (f *function) sum(comment string, terms ...term) element {
 		for _, t := range products {
 			c.addProducts(t, k+limbs)
 		}
-		switch {
-		case len(products) == 0:
-		case k < limbs-1:
+		if k < limbs-1 {
 			all := f.define(c.String(), c.bound)
 			high = f.define(fmt.Sprintf("%s & %#x", all.name, 1<<limbBits-1), interval(0, 1<<limbBits-1))
 			carryHigh = f.define(fmt.Sprintf("%s >> %d", all.name, limbBits), all.shifted(limbBits))
-		default:
+		} else {
 			high = carryHigh
 		}
 
@@ -285,6 +283,36 @@ func (f *function) combine(comment string, terms ...term) (r element) {
 		c := newColumn()
 		for _, t := range terms {
 			c.addScaled(t.coefficient, t.a[i])
+		}
+		r[i] = f.define(c.String(), c.bound)
+	}
+	return r
+}
+
+// carry writes a sum of elements like combine, and then takes what each limb has
+// too much to the next one. All limbs do so at once, so that none waits for
+// another's carry.
+func (f *function) carry(comment string, terms ...term) element {
+	r := f.combine(comment, terms...)
+	var carries [limbs]value
+	for i := range r {
+		bits := uint(limbBits)
+		if i == limbs-1 {
+			bits = topBits
+		}
+		r[i], carries[i] = f.split(r[i], bits)
+	}
+	for i := range r {
+		c := newColumn()
+		c.addScaled(1, r[i])
+		if i > 0 {
+			c.addScaled(1, carries[i-1])
+		}
+		switch i {
+		case 0:
+			c.addScaled(foldLow, carries[limbs-1])
+		case 1:
+			c.addScaled(foldHigh, carries[limbs-1])
 		}
 		r[i] = f.define(c.String(), c.bound)
 	}
