@@ -29,7 +29,7 @@ export interface TestServer {
 }
 
 /** Listens for TCP connections while a test runs. */
-export async function tcpServer(onSocket: (socket: Socket) => void): Promise<TestServer> {
+export async function tcpServer(onSocket: (socket: Socket) => void, host = '127.0.0.1'): Promise<TestServer> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
@@ -37,7 +37,7 @@ export async function tcpServer(onSocket: (socket: Socket) => void): Promise<Tes
     socket.on('error', () => socket.destroy());
     onSocket(socket);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
