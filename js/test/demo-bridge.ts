@@ -20,17 +20,31 @@ export interface DemoBridge {
   readonly child: ChildProcess;
 }
 
-/** Runs something beside a bridge with its embedded peer, which end with it. */
-export async function withDemoBridge(body: (demo: DemoBridge) => Promise<void>): Promise<void> {
-  const child = spawn(program, ['--listen', '127.0.0.1:0', '--demo'], { stdio: ['ignore', 'pipe', 'ignore'] });
+/** Starts a bridge with its embedded peer and perhaps other arguments. */
+export async function startDemoBridge(args: readonly string[] = []): Promise<DemoBridge & { stop(): Promise<void> }> {
+  const child = spawn(program, ['--listen', '127.0.0.1:0', '--demo', ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = once(child, 'close');
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+  };
   try {
     const [line] = (await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])) as [unknown];
     assert.equal(typeof line, 'string', 'the bridge ended at once');
     const { bridge, demoPeer } = JSON.parse(line as string) as { bridge: string; demoPeer: Omit<DemoBridge, 'bridge' | 'child'> };
-    await body({ bridge, ...demoPeer, child });
+    return { bridge, ...demoPeer, child, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Runs something beside a bridge with its embedded peer, which end with it. */
+export async function withDemoBridge(body: (demo: DemoBridge) => Promise<void>): Promise<void> {
+  const demo = await startDemoBridge();
+  try {
+    await body(demo);
   } finally {
-    child.kill('SIGTERM');
-    await ended;
+    await demo.stop();
   }
 }

@@ -1,5 +1,5 @@
+import { networkInterfaces } from 'node:os';
 import { after, before, test } from 'node:test';
-import { init } from 'brontosig';
 import { startNodes, type Running } from './everywhere/nodes.js';
 import { brontideSuite } from './everywhere/suite-brontide.js';
 import { musig2Suite } from './everywhere/suite-musig2.js';
@@ -9,7 +9,6 @@ import { musig2Suite } from './everywhere/suite-musig2.js';
 let running: Running;
 
 before(async () => {
-  await init();
   running = await startNodes();
 });
 
@@ -18,3 +17,14 @@ after(async () => running.stop());
 for (const [name, body] of Object.entries({ ...musig2Suite, ...brontideSuite })) {
   test(name, { timeout: 60_000 }, async () => body(running.place));
 }
+
+const hasIPv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
+
+test('IPv6, directly and through a bridge', { skip: hasIPv6 ? false : 'this machine has no IPv6 loopback address' }, async () => {
+  const there = await startNodes({ ipv6: true });
+  try {
+    await brontideSuite['messages of every size go there and back']?.(there.place);
+  } finally {
+    await there.stop();
+  }
+});

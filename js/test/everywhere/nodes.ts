@@ -1,13 +1,10 @@
-import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { init } from 'brontosig';
 import { Machine } from 'brontosig/brontide';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { tcpServer, type TestServer } from '../connections.js';
+import { startDemoBridge } from '../demo-bridge.js';
 import { nodeSecret, type Carrier, type Place } from './places.js';
 
 /** One connection of a node, over TCP or a WebSocket. */
@@ -223,40 +220,6 @@ async function webSockets(host: string): Promise<TestServer & { readonly address
   };
 }
 
-/** A bridge process with a peer of its own. */
-export interface BridgeProcess {
-  readonly url: string;
-  readonly peer: string;
-  readonly process: ChildProcess;
-  stop(): Promise<void>;
-}
-
-/** Starts the real bridge. */
-export async function startBridge(allow: readonly string[], origin?: string): Promise<BridgeProcess> {
-  const program = fileURLToPath(new URL('../../../build/brontosig-bridge', import.meta.url));
-  const child = spawn(
-    program,
-    ['--demo', '--listen', '127.0.0.1:0', ...allow.flatMap((target) => ['--allow', target]), ...(origin === undefined ? [] : ['--origin', origin])],
-    { stdio: ['ignore', 'pipe', 'ignore'] },
-  );
-  const ended = once(child, 'close');
-  const [line] = (await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])) as [unknown];
-  assert.equal(typeof line, 'string', 'the bridge ended at once');
-  const { bridge, demoPeer } = JSON.parse(line as string) as {
-    bridge: string;
-    demoPeer: { nodeId: string; address: string };
-  };
-  return {
-    url: bridge,
-    peer: `${demoPeer.nodeId}@${demoPeer.address}`,
-    process: child,
-    async stop() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}
-
 /** The nodes and the bridge, while they run. */
 export interface Running {
   readonly place: Place;
@@ -275,16 +238,19 @@ export async function startNodes({ origin, ipv6 = false }: { origin?: string; ip
     }),
   );
   const direct = await webSockets(host);
-  const bridge = await startBridge(servers.map(({ target }) => target), origin);
+  const bridge = await startDemoBridge([
+    ...servers.flatMap(({ target }) => ['--allow', target]),
+    ...(origin === undefined ? [] : ['--origin', origin]),
+  ]);
   const addresses = (prefix: string): Record<string, string> =>
     Object.fromEntries(servers.map(({ name, target }) => [name, `${prefix}${target}`]));
   const carriers: Carrier[] = [
     { name: 'tcp', addresses: addresses('tcp://') },
     { name: 'ws', addresses: direct.addresses },
-    { name: 'bridge', addresses: addresses(`${bridge.url}/`) },
+    { name: 'bridge', addresses: addresses(`${bridge.bridge}/`) },
   ];
   return {
-    place: { carriers, bridge: bridge.url, peer: bridge.peer },
+    place: { carriers, bridge: bridge.bridge, peer: `${bridge.nodeId}@${bridge.address}` },
     async stop() {
       await bridge.stop();
       await direct.stop();
