@@ -82,28 +82,43 @@ func newKey(t testing.TB) *brontide.PrivKeyECDH {
 	return brontide.NewPrivKeyECDH(must(btcec.NewPrivateKey())(t))
 }
 
+// secure does brontide's handshake over two ends of a carrier.
+func secure(t testing.TB, a, b net.Conn) (client, server *brontide.Conn) {
+	t.Helper()
+	key := newKey(t)
+	failed := make(chan error, 1)
+	go func() {
+		var err error
+		server, err = brontide.Server(b, key, testTimeout)
+		failed <- err
+	}()
+	client = must(brontide.Client(a, newKey(t), key.PubKey(), testTimeout))(t)
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+	return client, server
+}
+
+func securePair(t testing.TB) (client, server *brontide.Conn) {
+	t.Helper()
+	a, b := pair(t)
+	return secure(t, a, b)
+}
+
 // TestBrontide runs brontide over WebSockets.
 func TestBrontide(t *testing.T) {
 	nettest.TestConn(t, func() (net.Conn, net.Conn, func(), error) {
-		a, b := pair(t)
-		key := newKey(t)
-		type result struct {
-			conn *brontide.Conn
-			err  error
-		}
-		serving := make(chan result, 1)
-		go func() {
-			conn, err := brontide.Server(b, key, testTimeout)
-			serving <- result{conn, err}
-		}()
-		client := must(brontide.Client(a, newKey(t), key.PubKey(), testTimeout))(t)
-		served := <-serving
-		server := must(served.conn, served.err)(t)
-		if err := server.CloseWrite(); !errors.Is(err, errors.ErrUnsupported) {
-			t.Fatalf("CloseWrite: %v", err)
-		}
+		client, server := securePair(t)
 		return client, server, func() { closeBoth(client, server) }, nil
 	})
+}
+
+func TestCloseWrite(t *testing.T) {
+	client, server := securePair(t)
+	defer closeBoth(client, server)
+	if err := server.CloseWrite(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Fatalf("CloseWrite: %v", err)
+	}
 }
 
 // TestReadDeadline lets a deadline pass while a Read waits, and reads on.
