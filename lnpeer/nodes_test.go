@@ -10,21 +10,19 @@ import (
 // mainGenesis is Bitcoin's genesis block in the order of the wire.
 const mainGenesis = "6fe28c0ab6f1b372c1a6a246ae63f74f931e8365e15a089c68d6190000000000"
 
-// nodeInits are the init messages that nodes send by default. They are worked
-// out from their published sources, which the tests in interop repeat with what
-// runs there:
+// nodeInits are the init messages that nodes send by default:
 //
-//   - lnd v0.21.1-beta: feature/default_sets.go less what feature/manager.go
-//     removes for the defaults of lncfg/protocol.go; both maps are written, the
-//     first with the bits of SetLegacyGlobal, and no records (lnwire/init_message.go,
-//     peer/brontide.go);
-//   - Core Lightning: tests/utils.py, expected_peer_features, with anchors; the
-//     first map has the bits that common/features.c shows in GLOBAL_INIT_FEATURE;
-//     networks, and to a peer that connected the address that it came from
-//     (connectd/peer_exchange_initmsg.c);
-//   - eclair v0.13: reference.conf, of which Features.scala puts all but
-//     payment_metadata into init; the first map is empty
-//     (LightningMessageCodecs.scala); networks.
+//   - lnd v0.21.1-beta: taken from a running one. Its sources say the same:
+//     feature/default_sets.go less what feature/manager.go removes for the
+//     defaults of lncfg/protocol.go; the first map has the bits of
+//     SetLegacyGlobal, and there are no records.
+//   - Core Lightning: worked out from its sources. tests/utils.py,
+//     expected_peer_features, with anchors; the first map has the bits that
+//     common/features.c shows in GLOBAL_INIT_FEATURE; networks, and to a peer that
+//     connected the address that it came from (connectd/peer_exchange_initmsg.c).
+//   - eclair v0.13: worked out from its sources. reference.conf, of which
+//     Features.scala puts all but payment_metadata into init; the first map is
+//     empty (LightningMessageCodecs.scala); networks.
 var nodeInits = []struct {
 	name     string
 	msg      string
