@@ -138,7 +138,7 @@ func (p *program) serve(ctx context.Context, hangups <-chan os.Signal, stdout io
 		return err
 	}
 	if n := p.bridge.Capacity(); n < p.options.MaxConnections {
-		p.log.Warn("the limit on open files (ulimit -n) allows fewer connections than --max-connections", "connections", n)
+		p.log.Info("the limit on open files (ulimit -n) allows fewer connections than --max-connections", "connections", n)
 	}
 	if p.options.StatusListen != "" {
 		l, err := net.Listen("tcp", p.options.StatusListen)
