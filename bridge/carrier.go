@@ -3,6 +3,7 @@
 package bridge
 
 import (
+	"bufio"
 	"encoding/binary"
 	"net"
 	"sync"
@@ -21,9 +22,10 @@ type carrier struct {
 	clock clock
 	heard atomic.Int64 // when the client's last byte came
 
-	lazy     *lazyReader // nil if the connection is not a TCP one, but TLS
-	in       *chunk      // what was read, and the library has not taken
+	lazy     *lazyReader   // nil if the connection is not a TCP one, but TLS
+	in       *chunk        // what was read, and the library has not taken
 	from, to int
+	headers  *bufio.Reader // the library's, through which it reads all
 
 	writing sync.Mutex
 	sealed  bool // a close frame was written
@@ -54,12 +56,9 @@ func (c *carrier) Read(p []byte) (int, error) {
 			c.heard.Store(c.clock.now())
 			return n, err
 		}
-		in, n, err := c.lazy.next()
-		if err != nil {
+		if err := c.fill(); err != nil {
 			return 0, err
 		}
-		c.heard.Store(c.clock.now())
-		c.in, c.from, c.to = in, frameRoom, frameRoom+n
 	}
 	n := copy(p, c.in[c.from:c.to])
 	if c.from += n; c.from == c.to {
@@ -67,6 +66,51 @@ func (c *carrier) Read(p []byte) (int, error) {
 		c.in = nil
 	}
 	return n, nil
+}
+
+// fill waits for bytes.
+func (c *carrier) fill() error {
+	in, n, err := c.lazy.next()
+	if err != nil {
+		return err
+	}
+	c.heard.Store(c.clock.now())
+	c.in, c.from, c.to = in, frameRoom, frameRoom+n
+	return nil
+}
+
+// await waits until there is something for the library to read, without a
+// buffer. It does so for TCP only: TLS has a buffer of its own.
+func (c *carrier) await() error {
+	if c.lazy == nil || c.in != nil || c.headers.Buffered() > 0 {
+		return nil
+	}
+	return c.fill()
+}
+
+// ready tells whether the next frame is a whole binary message, all of which is
+// here already, and how many bytes it carries. Reading it does not wait.
+func (c *carrier) ready() (size int, ok bool) {
+	here := c.headers.Buffered()
+	if c.in != nil {
+		here += c.to - c.from
+	}
+	header, err := c.headers.Peek(min(here, maxHeaderSize))
+	if err != nil || len(header) < 2 || header[0] != frameBinary {
+		return 0, false
+	}
+	at := 2
+	switch size = int(header[1] & 0x7f); size {
+	case 126:
+		if at += 2; len(header) < at {
+			return 0, false
+		}
+		size = int(binary.BigEndian.Uint16(header[2:]))
+	case 127:
+		// Larger than a chunk, and so never all here.
+		return 0, false
+	}
+	return size, header[1]&masked != 0 && here >= at+maskSize+size
 }
 
 // The first bytes of the frames that the bridge sends: whole messages (RFC 6455,
@@ -77,6 +121,13 @@ const (
 	frameClose  = final | 0x8
 	framePing   = final | 0x9
 	framePong   = final | 0xA
+)
+
+// What a client's frame begins with.
+const (
+	masked        = 0x80 // in the second byte; the length is the rest
+	maskSize      = 4
+	maxHeaderSize = 2 + 2 + maskSize // of frames that ready looks at
 )
 
 // maxControlSize is the most that a control frame carries (RFC 6455, 5.5).

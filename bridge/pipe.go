@@ -124,7 +124,7 @@ func (p *pipe) look() {
 
 // up carries from the client to the target.
 func (p *pipe) up() {
-	client := &clientStream{ws: p.ws.Conn, max: p.maxMessage}
+	client := &clientStream{ws: p.ws.Conn, carrier: p.ws.carrier, max: p.maxMessage}
 	if p.actOne(client) {
 		for p.upChunk(client) {
 		}
@@ -133,19 +133,22 @@ func (p *pipe) up() {
 	client.discard()
 }
 
-// upChunk carries what one read brings.
+// upChunk carries what one read brings, which may be several messages.
 func (p *pipe) upChunk(client *clientStream) bool {
-	// No buffer is held while no message comes.
-	if err := client.next(); err != nil {
+	// No buffer is held while nothing comes.
+	if err := client.await(); err != nil {
 		p.endClient(err)
 		return false
 	}
 	c := newChunk()
 	defer c.free()
-	n, err := client.Read(c.room())
+	n, err := client.gather(c.room())
 	if err != nil {
 		p.endClient(err)
 		return false
+	}
+	if n == 0 {
+		return true
 	}
 	if p.watch.stage.Load() != open {
 		p.end(endTooEarly)

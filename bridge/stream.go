@@ -22,6 +22,7 @@ var (
 // they are cut means nothing. It holds no bytes itself.
 type clientStream struct {
 	ws      *websocket.Conn
+	carrier *carrier  // under ws, or nil
 	max     int       // bytes in one message; 0 is no limit
 	message io.Reader // nil between two messages
 	size    int       // of the message so far
@@ -77,6 +78,52 @@ func (s *clientStream) next() error {
 		return errText
 	}
 	return nil
+}
+
+// await waits for a message, or for bytes of the present one.
+func (s *clientStream) await() error {
+	if s.message != nil {
+		return nil
+	}
+	if err := s.carrier.await(); err != nil {
+		return err
+	}
+	if _, ok := s.carrier.ready(); ok {
+		return nil
+	}
+	return s.next()
+}
+
+// gather reads what Read does and, as far as there is room, all messages that
+// are here already: one write to the node then takes them all. Empty messages
+// may make it return 0.
+func (s *clientStream) gather(p []byte) (n int, err error) {
+	for count := 0; s.message == nil; count++ {
+		size, ok := s.carrier.ready()
+		if !ok || size > len(p)-n || s.max > 0 && size > s.max {
+			if count > 0 {
+				return n, nil
+			}
+			break
+		}
+		if err := s.whole(p[n : n+size]); err != nil {
+			return n, err
+		}
+		n += size
+	}
+	return s.Read(p)
+}
+
+// whole reads a message of which all is here.
+func (s *clientStream) whole(p []byte) error {
+	if err := s.next(); err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(s.message, p); err != nil {
+		return err
+	}
+	_, err := s.atBoundary()
+	return err
 }
 
 // discard reads until that fails, and keeps nothing.

@@ -80,9 +80,8 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, closeAfter(conn, err)
 	}
-	return h.carrier, bufio.NewReadWriter(
-		bufio.NewReaderSize(h.carrier, readerSize),
-		bufio.NewWriterSize(h.carrier, writerSize)), nil
+	h.carrier.headers = bufio.NewReaderSize(h.carrier, readerSize)
+	return h.carrier, bufio.NewReadWriter(h.carrier.headers, bufio.NewWriterSize(h.carrier, writerSize)), nil
 }
 
 func closeAfter(conn net.Conn, err error) error {

@@ -1,0 +1,145 @@
+//go:build unix
+
+// Package fire loads a bridge as the open internet would, and measures it. The
+// bridge, its clients and its targets are processes of their own; everything
+// stays on 127.0.0.0/8, is bounded, and ends by itself.
+package fire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Options say what is loaded, and how much.
+type Options struct {
+	Bridge Command // starts the bridge
+	Helper Command // starts a program that calls Helper with its arguments
+
+	// Connections is how many idle ones there are at a time; 0 means as many as
+	// the limit on open files allows, at most 10,000.
+	Connections int
+	// Attackers is how many connections each attack uses.
+	Attackers int
+	// Cycles is how many clients come and go.
+	Cycles int
+
+	Out io.Writer // where the figures go
+}
+
+// The largest number of idle connections, and what each may take of the bridge's
+// memory.
+const (
+	mostConnections = 10_000
+	mostMemory      = 40 << 10
+)
+
+// Run does everything, prints figures, and returns all that is wrong.
+func Run(o Options) error {
+	if o.Connections == 0 {
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			return err
+		}
+		o.Connections = int(min(mostConnections, (limit.Max-500)/2))
+	}
+	var errs []error
+	for _, s := range []struct {
+		about string
+		run   func(Options) error
+	}{
+		{"idle connections", idle},
+		{"slow clients", slow},
+		{"a flood from one address", flood},
+		{"connect and abort", abort},
+		{"targets that never read or never stop", stuck},
+		{"a target that is killed", killed},
+	} {
+		start := time.Now()
+		fmt.Fprintf(o.Out, "%s\n", s.about)
+		if err := s.run(o); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.about, err))
+			fmt.Fprintf(o.Out, "  FAILED: %v\n", err)
+		}
+		fmt.Fprintf(o.Out, "  %.1f s\n", time.Since(start).Seconds())
+	}
+	return errors.Join(errs...)
+}
+
+// stage is a bridge with a target of one kind.
+type stage struct {
+	*bridge
+	target *process
+	path   string
+	before usage
+}
+
+func newStage(o Options, kind string, args ...string) (*stage, error) {
+	t, err := o.Helper.start("target", kind)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{target: t, path: "/" + strings.TrimSpace(string(t.line))}
+	if s.bridge, err = startBridge(o.Bridge, append([]string{"--allow=" + s.path[1:]}, args...)...); err != nil {
+		return nil, errors.Join(err, t.kill())
+	}
+	// The first connection makes what stays: the poller, pools, the threads.
+	c, err := connect(s.at(loopback(9999)))
+	if err != nil {
+		return nil, errors.Join(err, s.end())
+	}
+	if err := c.Close(); err != nil {
+		return nil, errors.Join(err, s.end())
+	}
+	for deadline := time.Now().Add(ioTimeout); ; time.Sleep(10 * time.Millisecond) {
+		if s.before, err = s.usage(); err != nil || time.Now().After(deadline) {
+			return nil, errors.Join(errors.New("the first connection does not end"), err, s.end())
+		}
+		if s.before.connections == 0 {
+			return s, nil
+		}
+	}
+}
+
+func (s *stage) at(from string) address { return address{from: from, bridge: s.address, path: s.path} }
+
+// end ends both processes. The bridge must end well.
+func (s *stage) end() error {
+	_ = s.target.cmd.Process.Kill() // it may be dead already
+	_ = s.target.cmd.Wait()
+	return s.bridge.stop()
+}
+
+// finish makes sure that nothing is left of what was done, and ends.
+func (s *stage) finish(err error) error {
+	if err == nil {
+		err = s.settle(s.before, 2*ioTimeout)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; the bridge's last words: %s", err, tail(s.bridge.stderr.String()))
+	}
+	return errors.Join(err, s.end())
+}
+
+func tail(s string) string { return s[max(0, len(s)-2000):] }
+
+// honest connects clients that mean it, one after the other, and returns the
+// median and the longest of the times they waited for act two.
+func (s *stage) honest(n int) (median, longest time.Duration, err error) {
+	times := make([]time.Duration, n)
+	for i := range times {
+		start := time.Now()
+		c, err := connect(s.at(loopback(5000 + i)))
+		if err != nil {
+			return 0, 0, fmt.Errorf("an honest client: %w", err)
+		}
+		times[i] = time.Since(start)
+		if err := c.Close(); err != nil {
+			return 0, 0, err
+		}
+	}
+	return quantile(times, 0.5), quantile(times, 1), nil
+}
