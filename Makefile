@@ -190,13 +190,25 @@ BRIDGE_SOURCES := $(GO_SOURCES) $(shell find bridge cmd -name '*.go' ! -name '*_
 build/brontosig-bridge: $(BRIDGE_SOURCES)
 	@echo "==> compiling the bridge"
 	@mkdir -p build
-	$(GO) build $(BUILD_FLAGS) -o $@ ./cmd/brontosig-bridge
+	CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o $@ ./cmd/brontosig-bridge
 
 # The other side of the tests that sign together with Go code.
 build/cosigner: $(GO_SOURCES)
 	@echo "==> compiling the co-signer of the tests"
 	@mkdir -p build
 	$(GO) build -o $@ ./internal/cosigner
+
+build/fire: $(shell find internal/fire -name '*.go')
+	@mkdir -p build
+	$(GO) build -o $@ ./internal/fire/run
+
+.PHONY: fire
+fire: build/brontosig-bridge build/fire ## Attack the bridge with as many connections as this machine allows (five minutes)
+	@build/fire fire build/brontosig-bridge
+
+.PHONY: bench-bridge
+bench-bridge: build/brontosig-bridge build/fire ## Compare the bridge's speed with websockify's and with bare TCP
+	@build/fire bench build/brontosig-bridge
 
 .PHONY: demo
 demo: build build/brontosig-bridge ## Co-sign with three signers and reach a Lightning peer through a bridge

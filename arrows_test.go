@@ -45,6 +45,9 @@ var arrows = map[string][]string{
 		"lnpeer", "musig2", "github.com/btcsuite/btcd/btcec/v2",
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
 	},
+	"internal/fire":     {},
+	"internal/fire/run": {"internal/fire"},
+	"js/bench/funcof":   {},
 	"internal/cosigner": {
 		"internal/vectors", "musig2", "github.com/btcsuite/btcd/btcec/v2",
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",

@@ -22,8 +22,8 @@ type carrier struct {
 	clock clock
 	heard atomic.Int64 // when the client's last byte came
 
-	lazy     *lazyReader   // nil if the connection is not a TCP one, but TLS
-	in       *chunk        // what was read, and the library has not taken
+	lazy     *lazyReader // nil if the connection is not a TCP one, but TLS
+	in       *chunk      // what was read, and the library has not taken
 	from, to int
 	headers  *bufio.Reader // the library's, through which it reads all
 

@@ -7,7 +7,7 @@ import "sync"
 const (
 	// chunkSize is how many bytes the bridge takes from a connection at a time.
 	// It is also the largest WebSocket message that it sends.
-	chunkSize = 60 << 10
+	chunkSize = 32 << 10
 
 	// frameRoom is what the header of a frame that the bridge sends may take.
 	frameRoom = 4

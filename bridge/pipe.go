@@ -90,8 +90,10 @@ func (p *pipe) finish(e ending) {
 	p.directions.Wait()
 	_ = p.ws.CloseNow()
 
-	if !p.killed.Load() && p.target.CloseWrite() == nil && p.target.SetReadDeadline(time.Now().Add(p.watch.timeouts.linger)) == nil {
-		_, _ = io.Copy(io.Discard, p.target)
+	// A node that has not taken anything for long will not do so now.
+	if e != endIdle && !p.killed.Load() && p.target.CloseWrite() == nil &&
+		p.target.SetReadDeadline(time.Now().Add(p.watch.timeouts.linger)) == nil {
+		_, _ = io.CopyN(io.Discard, p.target, lingerBytes)
 	}
 	_ = p.target.Close()
 	p.onEnd(e)

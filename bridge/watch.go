@@ -28,6 +28,9 @@ const (
 	lingerTimeout = 10 * time.Second
 )
 
+// lingerBytes bounds what is read of a node that goes on sending all the same.
+const lingerBytes = 8 << 20
+
 // The stages of a pipe.
 const (
 	awaitActOne int32 = iota

@@ -6,15 +6,19 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/brontosig/brontosig/internal/fire"
 )
 
 func TestUsage(t *testing.T) {
@@ -69,13 +73,43 @@ func TestHelp(t *testing.T) {
 
 // TestMain lets the test binary be the program, for tests that need a process.
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	switch os.Getenv(testRuns) {
+	case "main":
 		main()
+	case "helper":
+		if err := fire.Helper(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-const asProgram = "BRONTOSIG_BRIDGE_TEST_RUNS_MAIN"
+// testRuns says what the test binary does instead of running tests.
+const testRuns = "BRONTOSIG_BRIDGE_TEST_RUNS"
+
+// TestUnderFire is a small version of "make fire".
+func TestUnderFire(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it reads memory and descriptors from /proc, which this system does not have")
+	}
+	var figures strings.Builder
+	err := fire.Run(fire.Options{
+		Bridge:      fire.Command{Args: os.Args[:1], Env: []string{testRuns + "=main"}},
+		Helper:      fire.Command{Args: os.Args[:1], Env: []string{testRuns + "=helper"}},
+		Connections: 300,
+		Attackers:   100,
+		Cycles:      200,
+		Together:    true,
+		AnyMemory:   true, // the race detector takes much of its own
+		Out:         &figures,
+	})
+	t.Logf("\n%s", figures.String())
+	if err != nil {
+		t.Error(err)
+	}
+}
 
 // TestDemo starts the program with its peer, opens a WebSocket to the peer and
 // sends SIGTERM while it is open.
@@ -84,7 +118,7 @@ func TestDemo(t *testing.T) {
 	defer cancel()
 	var log strings.Builder
 	program := exec.CommandContext(ctx, os.Args[0], "--listen", "127.0.0.1:0", "--demo")
-	program.Env = append(os.Environ(), asProgram+"=1")
+	program.Env = append(os.Environ(), testRuns+"=main")
 	program.Stderr = &log
 	stdout, err := program.StdoutPipe()
 	if err != nil {

@@ -6,10 +6,12 @@
 package fire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -26,8 +28,13 @@ type Options struct {
 	Attackers int
 	// Cycles is how many clients come and go.
 	Cycles int
+	// Together does everything at the same time.
+	Together bool
+	// AnyMemory accepts any use of memory.
+	AnyMemory bool
 
-	Out io.Writer // where the figures go
+	Only string    // if set, what is done: all whose description has it
+	Out  io.Writer // where the figures go
 }
 
 // The largest number of idle connections, and what each may take of the bridge's
@@ -46,27 +53,60 @@ func Run(o Options) error {
 		}
 		o.Connections = int(min(mostConnections, (limit.Max-500)/2))
 	}
-	var errs []error
-	for _, s := range []struct {
-		about string
-		run   func(Options) error
-	}{
+	scenarios := []scenario{
 		{"idle connections", idle},
 		{"slow clients", slow},
 		{"a flood from one address", flood},
 		{"connect and abort", abort},
-		{"targets that never read or never stop", stuck},
+		{"targets that never read", deaf},
+		{"targets that never stop", endless},
 		{"a target that is killed", killed},
-	} {
-		start := time.Now()
-		fmt.Fprintf(o.Out, "%s\n", s.about)
-		if err := s.run(o); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", s.about, err))
-			fmt.Fprintf(o.Out, "  FAILED: %v\n", err)
-		}
-		fmt.Fprintf(o.Out, "  %.1f s\n", time.Since(start).Seconds())
 	}
+	var errs []error
+	var together sync.WaitGroup
+	var mu sync.Mutex
+	for _, s := range scenarios {
+		if !strings.Contains(s.about, o.Only) {
+			continue
+		}
+		do := func() {
+			figures, err := s.do(o)
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+			if _, err := o.Out.Write(figures); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		if o.Together {
+			together.Go(do)
+		} else {
+			do()
+		}
+	}
+	together.Wait()
 	return errors.Join(errs...)
+}
+
+// scenario is one thing that is done to a bridge.
+type scenario struct {
+	about string
+	run   func(Options) error
+}
+
+// do returns the figures beside the error.
+func (s scenario) do(o Options) ([]byte, error) {
+	var out bytes.Buffer
+	o.Out = &out
+	start := time.Now()
+	fmt.Fprintf(&out, "%s\n", s.about)
+	err := s.run(o)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", s.about, err)
+		fmt.Fprintf(&out, "  FAILED: %v\n", err)
+	}
+	fmt.Fprintf(&out, "  %.1f s\n", time.Since(start).Seconds())
+	return out.Bytes(), err
 }
 
 // stage is a bridge with a target of one kind.
@@ -108,6 +148,7 @@ func (s *stage) at(from string) address { return address{from: from, bridge: s.a
 
 // end ends both processes. The bridge must end well.
 func (s *stage) end() error {
+	s.asker.CloseIdleConnections()
 	_ = s.target.cmd.Process.Kill() // it may be dead already
 	_ = s.target.cmd.Wait()
 	return s.bridge.stop()
@@ -118,10 +159,11 @@ func (s *stage) finish(err error) error {
 	if err == nil {
 		err = s.settle(s.before, 2*ioTimeout)
 	}
+	ended := s.end()
 	if err != nil {
 		err = fmt.Errorf("%w; the bridge's last words: %s", err, tail(s.bridge.stderr.String()))
 	}
-	return errors.Join(err, s.end())
+	return errors.Join(err, ended)
 }
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }

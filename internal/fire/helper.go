@@ -118,7 +118,7 @@ func crowd(args []string) error {
 	for range 32 {
 		work.Go(func() {
 			for i := range next {
-				c, err := connect(address{from: loopback(first + i/perAddress), bridge: args[0], path: args[1]})
+				c, err := connect(address{from: loopback(first + i%(1+n/perAddress)), bridge: args[0], path: args[1]})
 				mu.Lock()
 				if conns[i] = c; err != nil && failed == nil {
 					failed = fmt.Errorf("connection %d: %w", i, err)

@@ -80,6 +80,7 @@ type bridge struct {
 	address string // host:port
 	status  string // URL
 	pid     int
+	asker   http.Client // with one connection, which is there whenever something is counted
 }
 
 const testOrigin = "https://wallet.example"
@@ -93,17 +94,25 @@ func startBridge(c Command, args ...string) (*bridge, error) {
 	if err := json.Unmarshal(p.line, &line); err != nil {
 		return nil, errors.Join(err, p.kill())
 	}
-	return &bridge{p, strings.TrimPrefix(line.Bridge, "ws://"), line.Status, p.cmd.Process.Pid}, nil
+	return &bridge{
+		process: p, address: strings.TrimPrefix(line.Bridge, "ws://"), status: line.Status, pid: p.cmd.Process.Pid,
+		asker: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}, Timeout: ioTimeout},
+	}, nil
 }
 
 // metric reads one number without labels from the bridge's metrics.
 func (b *bridge) metric(name string) (int, error) {
-	resp, err := http.Get(b.status + "/metrics")
+	resp, err := b.asker.Get(b.status + "/metrics")
 	if err != nil {
 		return 0, err
 	}
 	defer resp.Body.Close()
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+	// To its end, or the connection is not used again.
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(body)); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
 			f, err := strconv.ParseFloat(value, 64)
 			return int(f), err
@@ -116,9 +125,6 @@ func (b *bridge) metric(name string) (int, error) {
 type usage struct{ descriptors, goroutines, connections int }
 
 func (b *bridge) usage() (u usage, err error) {
-	// The connection over which the metrics come is always open when they are
-	// made; those of earlier questions would not be for ever.
-	defer http.DefaultClient.CloseIdleConnections()
 	if u.goroutines, err = b.metric("go_goroutines"); err != nil {
 		return u, err
 	}

@@ -2,8 +2,8 @@
 
 // Run loads a bridge as the open internet would, or compares its speed:
 //
-//	run fire BRIDGE    attacks the program BRIDGE
-//	run bench BRIDGE   compares it with websockify and with bare TCP
+//	run fire BRIDGE [ABOUT]   attacks the program BRIDGE; with ABOUT only so
+//	run bench BRIDGE          compares it with websockify and with bare TCP
 //
 // It prints figures, and exits with 1 if something is wrong.
 package main
@@ -33,6 +33,9 @@ func run(args []string) error {
 		Attackers: 300,
 		Cycles:    1000,
 		Out:       os.Stdout,
+	}
+	if len(args) > 2 {
+		o.Only = args[2]
 	}
 	switch args[0] {
 	case "fire":
