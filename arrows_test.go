@@ -47,7 +47,6 @@ var arrows = map[string][]string{
 	},
 	"internal/fire":     {},
 	"internal/fire/run": {"internal/fire"},
-	"js/bench/funcof":   {},
 	"internal/cosigner": {
 		"internal/vectors", "musig2", "github.com/btcsuite/btcd/btcec/v2",
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
