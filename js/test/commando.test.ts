@@ -220,6 +220,24 @@ void test('the end of the connection ends every call', async () => {
   }
 });
 
+void test('a thousand calls at a time', async () => {
+  const { peer, node } = await meet();
+  const calls = Array.from({ length: 1000 }, (_, i) => calling(peer, 'm', [i]));
+  const requests: Request[] = [];
+  while (requests.length < calls.length) {
+    requests.push(await request(node));
+  }
+  await assert.rejects(calling(peer, 'm'), { code: 'TOO_MANY_CALLS' });
+  for (const { call, json } of requests) {
+    await answer(node, call, result(json.params));
+  }
+  assert.deepEqual(await Promise.all(calls), calls.map((_, i) => [i]));
+  const again = calling(peer, 'm');
+  await answer(node, (await request(node)).call, result(null));
+  assert.equal(await again, null);
+  await peer.close();
+});
+
 void test('wrong arguments are named', async () => {
   const { peer } = await meet();
   const call = async (method: unknown, params: unknown, o: unknown): Promise<unknown> =>
