@@ -29,10 +29,10 @@ type Scalar = secp256k1.ModNScalar
 // depends on them: see EqualNonConst.
 type Point struct{ x, y element }
 
-// generator is the base point G of SEC 2.
+// generator is the base point G of SEC 2, section 2.4.1.
 var generator = Point{
-	element{0x16f81798, 0xf940ad8, 0x138a3656, 0x17f9b65b, 0x10b07029, 0x114ae743, 0xeb15681, 0xfdf3b97, 0x79be66},
-	element{0x1b10d4b8, 0x23e847f, 0x1550667, 0xf68914d, 0x108a8fd1, 0x1dfe0708, 0x11957693, 0xee4d478, 0x483ada},
+	elementOf(words{0x59f2815b16f81798, 0x029bfcdb2dce28d9, 0x55a06295ce870b07, 0x79be667ef9dcbbac}),
+	elementOf(words{0x9c47d08ffb10d4b8, 0xfd17b448a6855419, 0x5da4fbfc0e1108a8, 0x483ada7726a3c465}),
 }
 
 // Sizes of the encodings, in bytes.
@@ -68,7 +68,7 @@ func Generator() Point { return generator }
 // IsInfinity reports whether p is the point at infinity. Its time does not
 // depend on p.
 func IsInfinity(p *Point) bool {
-	var all int64
+	var all limb
 	for i := range p.x {
 		all |= p.x[i] | p.y[i]
 	}

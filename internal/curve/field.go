@@ -4,21 +4,23 @@ import "encoding/binary"
 
 //go:generate go run ./gen -root .
 
-// element is an integer modulo p = 2^256 - 2^32 - 977 as the sum of its limbs
-// times 2^(29·i). Limbs are signed and at most 2^29 in absolute value, the last
-// one at most 2^24. The functions that the generator writes (mul, squareTimes,
-// subtract, addSmall, normalize and those of points) take such elements and
-// leave such elements, and the generator proves that nothing overflows on the
-// way. None of them branches on what an element is.
+// element is an integer modulo p = 2^256 - 2^32 - 977 as the sum of its limbs, limb
+// i times 2^(52·i) or 2^(29·i): see limbs_wide.go and limbs_narrow.go. The
+// functions that the generator writes (mul, squareTimes, subtract, addSmall,
+// setSigned, normalize and those of points) take elements whose limbs have a few
+// bits to spare and leave such elements, and the generator proves that nothing
+// overflows on the way. None of them branches on what an element is.
 //
 // An element is canonical if it is normalized: equal elements then have equal
 // limbs.
-type element [9]int64
-
-// beta is a cube root of 1: λ·(x, y) = (beta·x, y).
-var beta = element{0x119501ee, 0x9cb6143, 0x1d626570, 0x92ea25, 0x34e99cf, 0x3cf561a, 0x1c41b991, 0x56caf80, 0x7ae96a}
+type element [limbs]limb
 
 var one = element{1}
+
+// beta is a cube root of 1: λ·(x, y) = (beta·x, y).
+var beta = elementOf(words{0xc1396c28719501ee, 0x9cf0497512f58995, 0x6e64479eac3434e9, 0x7ae96a2b657c0710})
+
+func elementOf(w words) element { return w.unpack() }
 
 // words is a canonical element in four words, the least significant first: a
 // form that can be selected from a table with masks.
@@ -38,34 +40,7 @@ func (w *words) bytes() (b [32]byte) {
 	return b
 }
 
-// pack is for a canonical element.
-func (e *element) pack() words {
-	u := func(i int) uint64 { return uint64(e[i]) }
-	return words{
-		u(0) | u(1)<<29 | u(2)<<58,
-		u(2)>>6 | u(3)<<23 | u(4)<<52,
-		u(4)>>12 | u(5)<<17 | u(6)<<46,
-		u(6)>>18 | u(7)<<11 | u(8)<<40,
-	}
-}
-
-// unpack returns the element, with limbs that are canonical if w is below p.
-func (w *words) unpack() element {
-	const mask = 1<<29 - 1
-	return element{
-		int64(w[0] & mask),
-		int64(w[0] >> 29 & mask),
-		int64((w[0]>>58 | w[1]<<6) & mask),
-		int64(w[1] >> 23 & mask),
-		int64((w[1]>>52 | w[2]<<12) & mask),
-		int64(w[2] >> 17 & mask),
-		int64((w[2]>>46 | w[3]<<18) & mask),
-		int64(w[3] >> 11 & mask),
-		int64(w[3] >> 40),
-	}
-}
-
-// accumulateNonConst adds v to w under a mask of all zeros or all ones.
+// accumulate adds v to w under a mask of all zeros or all ones.
 func (w *words) accumulate(v *words, mask uint64) {
 	w[0] |= v[0] & mask
 	w[1] |= v[1] & mask
@@ -102,7 +77,7 @@ func equalNonConst(a, b *element) bool {
 	return difference.isZeroNonConst()
 }
 
-func negate(r, a *element) { subtract(r, &element{}, a) }
+func negate(r, a *element) { setSigned(r, a, -1) }
 
 func square(r, a *element) { squareTimes(r, a, 1) }
 

@@ -12,9 +12,7 @@ type jacobian struct{ x, y, z element }
 // set makes p the finite point sign·q.
 func (p *jacobian) set(q *Point, sign int64) {
 	p.x, p.z = q.x, one
-	for i := range q.y {
-		p.y[i] = q.y[i] * sign
-	}
+	setSigned(&p.y, &q.y, sign)
 }
 
 // isNonConst reports whether p, whose z is not 0, is the finite point q.

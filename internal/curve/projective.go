@@ -31,18 +31,10 @@ func (p *projective) toPoint() (r Point) {
 
 // signedDigit returns what one window of four bits w of a scalar in signed
 // digits stands for: the digit is 2·w - 15, odd and never 0; index is the place
-// of its absolute value among 1, 3, … 15; negative is all ones if it is below 0,
-// and else 0.
-func signedDigit(w uint64) (index uint64, negative int64) {
-	below := w>>3&1 - 1
-	return (w ^ below) & 7, int64(below)
-}
-
-// negateIf negates y under a mask of all ones, and not under one of zeros.
-func (p *Point) negateIf(mask int64) {
-	for i := range p.y {
-		p.y[i] = p.y[i]&^mask | -p.y[i]&mask
-	}
+// of its absolute value among 1, 3, … 15, and sign is 1 or -1.
+func signedDigit(w uint64) (index uint64, sign int64) {
+	negative := w>>3&1 - 1
+	return (w ^ negative) & 7, int64(negative | 1)
 }
 
 // scrub overwrites the part of the stack that the functions called before by the

@@ -96,7 +96,7 @@ func BaseMult(k *Scalar) Point {
 	var sum jacobian
 	var complete projective
 	for i := range table {
-		index, negative := signedDigit(v[i/16] >> (i % 16 * windowBits) & 15)
+		index, sign := signedDigit(v[i/16] >> (i % 16 * windowBits) & 15)
 		var e baseEntry
 		for j := range windowSize {
 			mask := maskEq(index, uint64(j))
@@ -106,17 +106,17 @@ func BaseMult(k *Scalar) Point {
 		p := Point{e.x.unpack(), e.y.unpack()}
 		switch i {
 		case 0:
-			sum.set(&p, negative|1)
+			sum.set(&p, sign)
 		case baseWindows - 1:
 			complete.setJacobian(&sum)
-			p.negateIf(negative)
+			setSigned(&p.y, &p.y, sign)
 			complete.addAffine(&p)
 		default:
 			// The sum is s·G with an odd s below 16^i in absolute value, and the
 			// digit d stands for d·16^i·G. Neither s nor s ± d·16^i is 0, and all
 			// are below 16^(i+1), so below n: the points are neither infinity
 			// nor equal nor opposite.
-			sum.addAffine(&p, negative|1)
+			sum.addAffine(&p, sign)
 		}
 		p = Point{}
 	}
@@ -158,13 +158,13 @@ func Mult(k *Scalar, p *Point) Point {
 	for ; i >= halfWindows-safeWindows; i-- {
 		q, sign := table.selectPoint(k1.digit(i), 0)
 		if i == halfWindows-1 {
-			sum.set(&q, sign|1)
+			sum.set(&q, sign)
 		} else {
 			sum.double(windowBits)
-			sum.addAffine(&q, sign|1)
+			sum.addAffine(&q, sign)
 		}
 		q, sign = table.selectPoint(k2.digit(i), ^uint64(0))
-		sum.addAffine(&q, sign|1)
+		sum.addAffine(&q, sign)
 		q = Point{}
 	}
 	var complete projective
@@ -172,11 +172,11 @@ func Mult(k *Scalar, p *Point) Point {
 	sum = jacobian{}
 	for ; i >= 0; i-- {
 		complete.double(windowBits)
-		q, negative := table.selectPoint(k1.digit(i), 0)
-		q.negateIf(negative)
+		q, sign := table.selectPoint(k1.digit(i), 0)
+		setSigned(&q.y, &q.y, sign)
 		complete.addAffine(&q)
-		q, negative = table.selectPoint(k2.digit(i), ^uint64(0))
-		q.negateIf(negative)
+		q, sign = table.selectPoint(k2.digit(i), ^uint64(0))
+		setSigned(&q.y, &q.y, sign)
 		complete.addAffine(&q)
 		q = Point{}
 	}
@@ -213,8 +213,8 @@ func multTable(p *Point) (t multipleTable) {
 
 // selectPoint returns the multiple, apart from its sign, that a window stands
 // for, or λ times it under a mask of all ones. It reads all of the table.
-func (t *multipleTable) selectPoint(window, lambda uint64) (p Point, negative int64) {
-	index, negative := signedDigit(window)
+func (t *multipleTable) selectPoint(window, lambda uint64) (p Point, sign int64) {
+	index, sign := signedDigit(window)
 	var x, y words
 	for j := range t {
 		mask := maskEq(index, uint64(j))
@@ -222,5 +222,5 @@ func (t *multipleTable) selectPoint(window, lambda uint64) (p Point, negative in
 		x.accumulate(&t[j].betaX, mask&lambda)
 		y.accumulate(&t[j].y, mask)
 	}
-	return Point{x.unpack(), y.unpack()}, negative
+	return Point{x.unpack(), y.unpack()}, sign
 }

@@ -32,12 +32,21 @@ func (b bound) times(c bound) bound {
 
 func (b bound) scaled(k int64) bound { return b.times(interval(k, k)) }
 
+// or is the interval of a value that lies in b or in c.
+func (b bound) or(c bound) bound {
+	r := b
+	if c.lo.Cmp(r.lo) < 0 {
+		r.lo = c.lo
+	}
+	if c.hi.Cmp(r.hi) > 0 {
+		r.hi = c.hi
+	}
+	return r
+}
+
 // squared is the interval of the square of one value.
 func (b bound) squared() bound {
 	r := b.times(b)
-	if b.lo.Sign() <= 0 && b.hi.Sign() >= 0 {
-		r.lo = new(big.Int)
-	}
 	if r.lo.Sign() < 0 {
 		r.lo = new(big.Int)
 	}
@@ -54,17 +63,10 @@ func (b bound) within(c bound) bool { return b.lo.Cmp(c.lo) >= 0 && b.hi.Cmp(c.h
 
 func (b bound) String() string { return fmt.Sprintf("[%v, %v]", b.lo, b.hi) }
 
-// machine is what an int64 holds.
-var machine = interval(-1<<63, 1<<63-1)
+// two returns sign·2^n, and minusOne one less.
+func two(n uint, sign int64) *big.Int { return new(big.Int).Lsh(big.NewInt(sign), n) }
 
-// checked returns b, and panics if an int64 does not hold all of it: then the
-// code that is being written could overflow.
-func (b bound) checked(what string) bound {
-	if !b.within(machine) {
-		panic(overflowError{what, b})
-	}
-	return b
-}
+func minusOne(x *big.Int) *big.Int { return x.Sub(x, big.NewInt(1)) }
 
 // overflowError says which value could leave the range it has to stay in.
 type overflowError struct {

@@ -7,7 +7,7 @@ import (
 
 // begin starts a function.
 func (f *function) begin(comment, signature string) {
-	f.names = 0
+	f.names, f.wideSums = 0, 0
 	f.line("\n// %s\nfunc %s {", strings.ReplaceAll(comment, "\n", "\n// "), signature)
 }
 
@@ -31,14 +31,16 @@ func writeField(f *function) {
 	f.store("r", f.carry("a - b", single(f.load("a")), single(f.load("b")).times(-1)))
 	f.end()
 
-	f.begin("addSmall sets r = a + n, where n is at most 2^29. The two may be the same.", "addSmall(r, a *element, n int64)")
+	f.begin("addSmall sets r = a + n, where n is positive and at most 2^29. The two may be the\nsame.",
+		"addSmall(r, a *element, n "+f.word+")")
 	a = f.load("a")
-	var small element
-	for i := range small {
-		small[i] = value{"0", interval(0, 0)}
-	}
-	small[0] = value{"n", interval(0, 1<<limbBits)}
-	f.store("r", f.carry("a + n", single(a), single(small)))
+	a[0] = f.define(a[0].name+" + n", a[0].plus(interval(0, 1<<29)))
+	f.store("r", f.carry("carries", single(a)))
+	f.end()
+
+	f.begin("setSigned sets r = sign·a, where sign is 1 or -1. The two may be the same.",
+		"setSigned(r, a *element, sign int64)")
+	f.store("r", f.carry("carries", single(f.signedValue(f.load("a"), "sign"))))
 	f.end()
 
 	writeNormalize(f)
@@ -46,30 +48,28 @@ func writeField(f *function) {
 
 // writeNormalize writes the one function that makes limbs canonical.
 //
-// With 2p added, the value is positive. A first chain of carries leaves
-// v = r + q·2^256, worth v' = r + q·(2^32 + 977), which is below 2p. Then v' is
-// at least p exactly if v' + 2^32 + 977 reaches 2^256, which a second chain
-// finds out, and p is subtracted by adding 2^32 + 977 and dropping 2^256.
+// If limbs have a sign, 2p is added, so that the value is positive. A first chain
+// of carries leaves v = r + q·2^256 with a q of at most 3, worth v' = r + q·(2^32
+// + 977), which is below 2p. Then v' is at least p exactly if v' + 2^32 + 977
+// reaches 2^256, which a second chain finds out, and p is subtracted by adding
+// 2^32 + 977 and dropping 2^256.
 func writeNormalize(f *function) {
-	f.begin("normalize sets r = a with canonical limbs: 0 to 2^29-1, the last one below\n"+
-		"2^24, and the whole below p. The two may be the same.", "normalize(r, a *element)")
+	f.begin("normalize sets r = a with canonical limbs: none negative, each with no more bits\n"+
+		"than its place has, and the whole below p. The two may be the same.", "normalize(r, a *element)")
 	a := f.load("a")
-	f.line("\n// a + 2·p")
-	twiceP := [limbs]int64{2 * (1<<limbBits - foldLow), 2 * (1<<limbBits - 1 - foldHigh)}
-	for i := 2; i < limbs; i++ {
-		twiceP[i] = 2 * (1<<limbBits - 1)
-	}
-	twiceP[limbs-1] = 2 * (1<<topBits - 1)
-	for i := range a {
-		a[i] = f.define(fmt.Sprintf("%s + %d", a[i].name, twiceP[i]), a[i].plus(interval(twiceP[i], twiceP[i])))
+	if f.signed() {
+		f.line("\n// a + 2·p")
+		for i := range a {
+			limb := f.multiple(2, i)
+			a[i] = f.define(fmt.Sprintf("%s + %v", a[i].name, limb), a[i].plus(bound{limb, limb}))
+		}
 	}
 	r, q := f.chain(a, value{}, true)
 	if !q.within(interval(0, 3)) {
 		panic(overflowError{"the quotient of normalize", q.bound})
 	}
 	f.line("\n// whether p has to be subtracted")
-	q1 := f.define(q.name+" + 1", q.plus(interval(1, 1)))
-	_, over := f.chain(r, q1, false)
+	_, over := f.chain(r, f.define(q.name+" + 1", q.plus(interval(1, 1))), false)
 	if !over.within(interval(0, 1)) {
 		panic(overflowError{"the last quotient of normalize", over.bound})
 	}
@@ -84,24 +84,19 @@ func writeNormalize(f *function) {
 // is left alone.
 func (f *function) chain(a element, fold value, keep bool) (r element, carry value) {
 	for i := range a {
-		c := newColumn()
+		c := f.newColumn()
 		c.addScaled(1, a[i])
-		if i == 0 {
-			c.addScaled(foldLow, fold)
-		}
-		if i == 1 {
-			c.addScaled(foldHigh, fold)
+		if i < len(f.fold) {
+			c.addScaled(f.fold[i], fold)
 		}
 		c.addScaled(1, carry)
-		bits := uint(limbBits)
-		if i == limbs-1 {
-			bits = topBits
-		}
-		all := f.define(c.String(), c.bound)
+		bits := f.width(i)
+		all := c.value()
 		if keep {
-			r[i] = f.define(fmt.Sprintf("%s & %#x", all.name, 1<<bits-1), interval(0, 1<<bits-1))
+			mask := int64(1)<<bits - 1
+			r = append(r, f.define(fmt.Sprintf("%s & %#x", all.name, mask), interval(0, mask)))
 		}
-		if i < limbs-1 || !keep || fold.name == "" {
+		if i < f.limbs-1 || !keep || fold.name == "" {
 			carry = f.define(fmt.Sprintf("%s >> %d", all.name, bits), all.shifted(bits))
 		}
 	}

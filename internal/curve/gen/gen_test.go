@@ -12,8 +12,8 @@ import (
 
 // TestGeneratedFiles holds the committed files to what the generator writes.
 func TestGeneratedFiles(t *testing.T) {
-	for name, write := range files {
-		want, err := generate(write)
+	for name, file := range files {
+		want, err := generate(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,49 +27,47 @@ func TestGeneratedFiles(t *testing.T) {
 	}
 }
 
-// TestOverflowIsRefused writes formulas that need one bit more than there is.
+// TestOverflowIsRefused writes formulas that need more bits than there are.
 func TestOverflowIsRefused(t *testing.T) {
+	twice := func(f *function) element { return f.combine("2·a", single(f.load("a")).times(2)) }
 	for _, test := range []struct {
-		name, want string
-		write      func(f *function)
+		name  string
+		shape *shape
+		want  string // of the error, or empty if it fits
+		write func(f *function)
 	}{
-		// 9·2^29·2^29·3 still fits.
-		{"a product", "out of range", func(f *function) {
-			f.sum("4·a·b", product(f.load("a"), f.load("b")).times(4))
-		}},
-		{"a square", "out of range", func(f *function) { f.sum("4·a²", square(f.load("a")).times(4)) }},
-		{"a sum of products", "out of range", func(f *function) {
+		{"3·a·b", narrow, "", func(f *function) { f.sum("", product(f.load("a"), f.load("b")).times(3)) }},
+		{"4·a·b", narrow, "out of range", func(f *function) { f.sum("", product(f.load("a"), f.load("b")).times(4)) }},
+		{"4·a²", narrow, "out of range", func(f *function) { f.sum("", square(f.load("a")).times(4)) }},
+		{"-4·a²", narrow, "out of range", func(f *function) { f.sum("", square(f.load("a")).times(-4)) }},
+		{"2·a·b + 2·b·a", narrow, "out of range", func(f *function) {
 			a, b := f.load("a"), f.load("b")
-			f.sum("2·(a·b + b·a)", product(a, b).times(2), product(b, a).times(2))
+			f.sum("", product(a, b).times(2), product(b, a).times(2))
 		}},
-		{"a linear term", "out of range", func(f *function) {
-			f.sum("2^35·a", single(f.load("a")).times(1<<35))
+		{"2^35·a", narrow, "out of range", func(f *function) { f.sum("", single(f.load("a")).times(1<<35)) }},
+		{"a stored sum", narrow, "stored in r", func(f *function) { f.store("r", twice(f)) }},
+		{"a loop that grows", narrow, "stored in t1", func(f *function) {
+			f.loop([]element{f.load("a")}, func() []element { return []element{twice(f)} })
 		}},
-		{"a stored sum", "stored in r", func(f *function) {
-			a := f.load("a")
-			f.store("r", f.combine("2·a", single(a).times(2)))
-		}},
-		{"a loop that grows", "stored in t1", func(f *function) {
-			a := f.load("a")
-			f.loop([]element{a}, func() []element { return []element{f.combine("2·a", single(a).times(2))} })
-		}},
+		{"16·a·b", wide, "", func(f *function) { f.sum("", product(f.load("a"), f.load("b")).times(16)) }},
+		// The last column may not reach 2^112, so that its carry is one word.
+		{"64·a·b", wide, "out of range", func(f *function) { f.sum("", product(f.load("a"), f.load("b")).times(64)) }},
+		{"-64·a²", wide, "out of range", func(f *function) { f.sum("", square(f.load("a")).times(-64)) }},
+		{"2^12·a", wide, "out of range", func(f *function) { f.combine("", single(f.load("a")).times(1<<12)) }},
+		{"-2^12·a", wide, "out of range", func(f *function) { f.combine("", single(f.load("a")).times(-1<<12)) }},
+		{"a stored sum", wide, "stored in r", func(f *function) { f.store("r", twice(f)) }},
 	} {
-		_, err := generate(func(f *function) {
+		_, err := generate(file{test.shape, func(f *function) {
 			f.begin("f.", "f(r, a, b *element)")
 			test.write(f)
 			f.end()
-		})
-		if err == nil || !strings.Contains(err.Error(), test.want) {
+		}})
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%s fits and is refused: %v", test.name, err)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
 			t.Errorf("%s: error %v, want one with %q", test.name, err, test.want)
 		}
-	}
-	_, err := generate(func(f *function) {
-		f.begin("f.", "f(r, a, b *element)")
-		f.store("r", f.sum("3·a·b", product(f.load("a"), f.load("b")).times(3)))
-		f.end()
-	})
-	if err != nil {
-		t.Errorf("3·a·b, which fits, is refused: %v", err)
 	}
 }
 

@@ -45,9 +45,7 @@ func writeAddAffine(f *function) {
 	hhh := f.sum("hhh = h·hh", product(h, hh))
 	v := f.sum("v = x1·hh", product(x1, hh))
 	y1, y2 := f.load("p.y"), f.load("q.y")
-	for i := range y2 {
-		y2[i] = f.define(y2[i].name+"*sign", y2[i].times(interval(-1, 1)))
-	}
+	y2 = f.signedValue(y2, "sign")
 	f.finishAdd(v, y1, hhh, f.sum("r = y2·zzz - y1", product(y2, zzz), single(y1).times(-1)))
 	f.end()
 }

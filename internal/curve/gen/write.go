@@ -3,55 +3,113 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math/big"
+	"math/bits"
 	"strings"
 )
 
-const (
-	limbs    = 9
-	limbBits = 29
-	// topBits is what limb 8 keeps: 8·29 + 24 = 256.
-	topBits = 256 - (limbs-1)*limbBits
-	// p = 2^256 - 2^32 - 977, so 2^256 is worth 977 in limb 0 and 2^3 in limb 1,
-	// and limb 9, at 2^261, is worth 2^5 times that.
-	foldLow, foldHigh = 977, 1 << (32 - limbBits)
-	wrap              = limbs*limbBits - 256
-)
+// shape is a way to write a field element as limbs: the sum of limb i times
+// 2^(bits·i).
+type shape struct {
+	constraint string // of the build
+	word       string // the type of a limb
+	limbs      int
+	bits       uint
+	machine    bound   // what a word holds
+	stored     []bound // what the limbs of an element in memory may be
+	// 2^256 = 2^32 + 977 modulo p is worth fold[i] in limb i.
+	fold []int64
+}
 
-// value is an int64 of the generated code: an operand, and where it lies.
+// narrow has signed limbs whose products, and sums of products, fit one word:
+// for machines that multiply two words to one. A subtraction needs no multiple of
+// p.
+var narrow = newShape(shape{
+	constraint: "!" + strings.ReplaceAll(strings.Trim(wideMachines, "()"), " || ", " && !"),
+	word:       "int64", limbs: 9, bits: 29, machine: bound{two(63, -1), minusOne(two(63, 1))},
+	fold: []int64{977, 1 << 3},
+}, func(bits uint) bound { return bound{two(bits, -1), two(bits, 1)} })
+
+// wide has limbs whose products are two words: for machines that have an
+// instruction for that.
+var wide = newShape(shape{
+	constraint: wideMachines,
+	word:       "uint64", limbs: 5, bits: 52, machine: bound{new(big.Int), minusOne(two(64, 1))},
+	fold: []int64{1<<32 + 977},
+}, func(bits uint) bound { return bound{new(big.Int), two(bits+1, 1)} })
+
+const wideMachines = "(amd64 || arm64 || loong64 || ppc64 || ppc64le || riscv64 || s390x)"
+
+// newShape completes a shape: limits gives what a limb of so many bits may be in
+// memory.
+func newShape(s shape, limits func(bits uint) bound) *shape {
+	for i := range s.limbs {
+		s.stored = append(s.stored, limits(s.width(i)))
+	}
+	return &s
+}
+
+// signed tells whether limbs may be negative.
+func (s *shape) signed() bool { return s.machine.lo.Sign() < 0 }
+
+// width is the number of bits that limb i keeps: 256 in all.
+func (s *shape) width(i int) uint {
+	if i == s.limbs-1 {
+		return 256 - s.bits*uint(s.limbs-1)
+	}
+	return s.bits
+}
+
+// wrap is how many bits the limbs have beyond 256.
+func (s *shape) wrap() uint { return s.bits*uint(s.limbs) - 256 }
+
+// multiple returns limb i of k·p, all limbs positive and as large as they can
+// be.
+func (s *shape) multiple(k int64, i int) *big.Int {
+	limb := minusOne(two(s.width(i), 1))
+	if i < len(s.fold) {
+		limb.Sub(limb, big.NewInt(s.fold[i]))
+	}
+	if i == 0 {
+		limb.Add(limb, big.NewInt(1))
+	}
+	return limb.Mul(limb, big.NewInt(k))
+}
+
+// value is a word of the generated code: an operand, and where it lies.
 type value struct {
 	name string
 	bound
 }
 
 // element is a field element under construction.
-type element [limbs]value
-
-// stored is what the limbs of every element in memory may be: the functions
-// that are written here expect no more of what they read and keep to it in what
-// they store.
-var stored = func() (r [limbs]bound) {
-	for i := range r {
-		r[i] = interval(-1<<limbBits, 1<<limbBits)
-	}
-	r[limbs-1] = interval(-1<<topBits, 1<<topBits)
-	return r
-}()
+type element []value
 
 // function is a function of the generated file under construction.
 type function struct {
 	bytes.Buffer
-	names int
+	*shape
+	names    int
+	wideSums int
 }
 
 func (f *function) line(format string, args ...any) {
 	fmt.Fprintf(f, format+"\n", args...)
 }
 
+// check panics if a word does not hold all of b: then the code that is being
+// written could overflow.
+func (f *function) check(what string, b bound) {
+	if !b.within(f.machine) {
+		panic(overflowError{what, b})
+	}
+}
+
 // define writes a new variable.
 func (f *function) define(expression string, b bound) value {
 	f.names++
 	name := fmt.Sprintf("t%d", f.names)
-	b.checked(name + " := " + expression)
+	f.check(name+" := "+expression, b)
 	f.line("%s := %s", name, expression)
 	return value{name, b}
 }
@@ -59,8 +117,8 @@ func (f *function) define(expression string, b bound) value {
 // load reads the limbs of an element in memory.
 func (f *function) load(from string) (e element) {
 	f.line("")
-	for i := range e {
-		e[i] = f.define(fmt.Sprintf("%s[%d]", from, i), stored[i])
+	for i := range f.limbs {
+		e = append(e, f.define(fmt.Sprintf("%s[%d]", from, i), f.stored[i]))
 	}
 	return e
 }
@@ -76,7 +134,7 @@ func (f *function) store(to string, e element) {
 // assign gives limb i of an element in memory, or a variable that was loaded
 // from one, another value.
 func (f *function) assign(to string, i int, limb value) {
-	if !limb.within(stored[i]) {
+	if !limb.within(f.stored[i]) {
 		panic(overflowError{fmt.Sprintf("limb %d, stored in %s,", i, to), limb.bound})
 	}
 	f.line("%s = %s", to, limb.name)
@@ -97,58 +155,45 @@ func (f *function) loop(variables []element, body func() []element) {
 // term is coefficient·a·b, or coefficient·a without a b.
 type term struct {
 	coefficient int64
-	a, b        *element
+	a, b        element
+	square      bool
 }
 
-func product(a, b element) term { return term{1, &a, &b} }
-func square(a element) term     { return term{1, &a, &a} }
-func single(a element) term     { return term{1, &a, nil} }
+func product(a, b element) term { return term{1, a, b, false} }
+func square(a element) term     { return term{1, a, a, true} }
+func single(a element) term     { return term{1, a, nil, false} }
 
 func (t term) times(k int64) term {
 	t.coefficient *= k
 	return t
 }
 
-// column is a sum of products under construction.
+// column is a sum of words under construction.
 type column struct {
+	*function
 	parts []string
 	bound
 }
 
-func newColumn() *column { return &column{bound: interval(0, 0)} }
+func (f *function) newColumn() *column { return &column{f, nil, interval(0, 0)} }
 
 // add appends one summand. Every partial sum has to fit, in the order in which
 // the code adds.
 func (c *column) add(expression string, b bound) {
 	c.parts = append(c.parts, expression)
-	c.bound = c.plus(b.checked(expression)).checked(strings.Join(c.parts, " + "))
+	c.check(expression, b)
+	c.bound = c.plus(b)
+	c.check(strings.Join(c.parts, " + "), c.bound)
 }
 
 // addScaled appends k·v, or nothing for the value that has not been written.
 func (c *column) addScaled(k int64, v value) {
-	if v.name != "" {
+	if v.name != "" && k != 0 {
 		c.add(scaledName(k, v.name), v.scaled(k))
 	}
 }
 
-func (c *column) String() string {
-	if len(c.parts) == 0 {
-		return "0"
-	}
-	return strings.Join(c.parts, " + ")
-}
-
-// scaledLimbs writes the first limbs of k·a.
-func (f *function) scaledLimbs(k int64, a *element, count int) *element {
-	if k == 1 {
-		return a
-	}
-	var e element
-	for i := range count {
-		e[i] = f.define(scaledName(k, a[i].name), a[i].scaled(k))
-	}
-	return &e
-}
+func (c *column) value() value { return c.define(strings.Join(c.parts, " + "), c.bound) }
 
 // scaledName is k·name as an operand of a sum.
 func scaledName(k int64, name string) string {
@@ -158,163 +203,121 @@ func scaledName(k int64, name string) string {
 	case k == -1:
 		return "(-" + name + ")"
 	case k > 0 && k&(k-1) == 0:
-		shift := 0
-		for ; k > 1; k >>= 1 {
-			shift++
-		}
-		return fmt.Sprintf("%s<<%d", name, shift)
+		return fmt.Sprintf("%s<<%d", name, bits.TrailingZeros64(uint64(k)))
 	}
 	return fmt.Sprintf("%s*%d", name, k)
 }
 
-// columns adds the products of a term that belong to column k.
-func (c *column) addProducts(t *scaledTerm, k int) {
-	for i := max(0, k-limbs+1); i <= min(k, limbs-1); i++ {
-		j := k - i
-		switch {
-		case !t.square:
-			c.add(t.a[i].name+"*"+t.b[j].name, t.a[i].times(t.b[j].bound))
-		case i < j:
-			c.add(t.twice[i].name+"*"+t.b[j].name, t.twice[i].times(t.b[j].bound))
-		case i == j:
-			c.add(t.a[i].name+"*"+t.b[i].name, t.b[i].squared().scaled(t.coefficient))
-		}
+// scaled writes k·a, or for a negative k and limbs without a sign that plus a
+// multiple of p.
+func (f *function) scaled(k int64, a element) element {
+	if k == 1 {
+		return a
 	}
+	if k < 0 && !f.signed() {
+		return f.limbwise(single(a).times(k))
+	}
+	var e element
+	for _, limb := range a {
+		e = append(e, f.define(scaledName(k, limb.name), limb.scaled(k)))
+	}
+	return e
 }
 
-// scaledTerm is a product whose coefficient has been multiplied into a.
-type scaledTerm struct {
-	coefficient int64
-	a, b, twice *element
-	square      bool
-}
-
-// sum writes the sum of the terms, reduced. Column k of the products is worth
-// 2^(29k); two carries run, one through the columns 0 to 8 and one through 9 to
-// 17, and each of the latter is folded into the former as soon as it is known.
-func (f *function) sum(comment string, terms ...term) element {
-	f.line("")
-	f.line("// %s", comment)
-	var products []*scaledTerm
-	var linears []term
-	for _, t := range terms {
-		if t.b == nil {
-			linears = append(linears, t)
-			continue
+// limbwise writes a sum of elements, each times a coefficient, limb by limb. With
+// limbs that have no sign it starts from a multiple of p that keeps all of them
+// positive.
+func (f *function) limbwise(terms ...term) (r element) {
+	multiple := int64(0)
+	if !f.signed() {
+		for i := range f.limbs {
+			lowest := new(big.Int)
+			for _, t := range terms {
+				if t.coefficient < 0 {
+					lowest.Add(lowest, t.a[i].scaled(t.coefficient).lo)
+				}
+			}
+			for f.multiple(multiple, i).CmpAbs(lowest) < 0 {
+				multiple++
+			}
 		}
-		s := &scaledTerm{coefficient: t.coefficient, b: t.b, square: t.a == t.b}
-		s.a = f.scaledLimbs(t.coefficient, t.a, limbs)
-		if s.square {
-			// Twice the last limb is never needed.
-			s.twice = f.scaledLimbs(2*t.coefficient, t.a, limbs-1)
-		}
-		products = append(products, s)
 	}
-
-	var r element
-	var carryLow, carryHigh, high, previous value
-	for k := range limbs {
-		c := newColumn()
-		c.addScaled(1, carryHigh)
-		for _, t := range products {
-			c.addProducts(t, k+limbs)
+	for i := range f.limbs {
+		c := f.newColumn()
+		if multiple > 0 {
+			limb := f.multiple(multiple, i)
+			c.add(limb.String(), bound{limb, limb})
 		}
-		if k < limbs-1 {
-			all := f.define(c.String(), c.bound)
-			high = f.define(fmt.Sprintf("%s & %#x", all.name, 1<<limbBits-1), interval(0, 1<<limbBits-1))
-			carryHigh = f.define(fmt.Sprintf("%s >> %d", all.name, limbBits), all.shifted(limbBits))
-		} else {
-			high = carryHigh
-		}
-
-		c = newColumn()
-		c.addScaled(1, carryLow)
-		for _, t := range products {
-			c.addProducts(t, k)
-		}
-		for _, t := range linears {
-			c.addScaled(t.coefficient, t.a[k])
-		}
-		c.addScaled(foldLow<<wrap, high)
-		c.addScaled(foldHigh<<wrap, previous)
-		previous = high
-		bits := uint(limbBits)
-		if k == limbs-1 {
-			bits = topBits
-		}
-		r[k], carryLow = f.split(f.define(c.String(), c.bound), bits)
-	}
-
-	// What is left is worth 2^256 and, for the last column's high part, 2^261.
-	c := newColumn()
-	c.addScaled(1, carryLow)
-	c.addScaled(foldHigh<<(2*wrap), high)
-	rest := f.define(c.String(), c.bound)
-	var carry value
-	for k, worth := range []int64{foldLow, foldHigh} {
-		c = newColumn()
-		c.addScaled(1, r[k])
-		c.addScaled(1, carry)
-		c.addScaled(worth, rest)
-		r[k], carry = f.split(f.define(c.String(), c.bound), limbBits)
-	}
-	c = newColumn()
-	c.addScaled(1, r[2])
-	c.addScaled(1, carry)
-	r[2] = f.define(c.String(), c.bound)
-	return r
-}
-
-// split writes v as low + carry·2^bits, with low around 0.
-func (f *function) split(v value, bits uint) (low, carry value) {
-	half := int64(1) << (bits - 1)
-	rounded := f.define(fmt.Sprintf("%s + %#x", v.name, half), v.plus(interval(half, half)))
-	low = f.define(fmt.Sprintf("%s&%#x - %#x", rounded.name, 2*half-1, half), interval(-half, half-1))
-	carry = f.define(fmt.Sprintf("%s >> %d", rounded.name, bits), rounded.shifted(bits))
-	return low, carry
-}
-
-// combine writes a sum of elements, each times a coefficient, limb by limb and
-// without a carry.
-func (f *function) combine(comment string, terms ...term) (r element) {
-	f.line("")
-	f.line("// %s", comment)
-	for i := range r {
-		c := newColumn()
 		for _, t := range terms {
+			if t.coefficient < 0 && !f.signed() {
+				positive := scaledName(-t.coefficient, t.a[i].name)
+				c.parts[len(c.parts)-1] += " - " + positive
+				c.bound = c.plus(t.a[i].scaled(t.coefficient))
+				c.check("what "+positive+" is taken from", c.bound)
+				continue
+			}
 			c.addScaled(t.coefficient, t.a[i])
 		}
-		r[i] = f.define(c.String(), c.bound)
+		r = append(r, c.value())
 	}
 	return r
+}
+
+// combine writes a sum of elements, each times a coefficient, without a carry.
+func (f *function) combine(comment string, terms ...term) element {
+	f.line("")
+	f.line("// %s", comment)
+	return f.limbwise(terms...)
 }
 
 // carry writes a sum of elements like combine, and then takes what each limb has
 // too much to the next one. All limbs do so at once, so that none waits for
 // another's carry.
-func (f *function) carry(comment string, terms ...term) element {
-	r := f.combine(comment, terms...)
-	var carries [limbs]value
-	for i := range r {
-		bits := uint(limbBits)
-		if i == limbs-1 {
-			bits = topBits
-		}
-		r[i], carries[i] = f.split(r[i], bits)
+func (f *function) carry(comment string, terms ...term) (r element) {
+	sum := f.combine(comment, terms...)
+	carries := make([]value, f.limbs)
+	for i := range sum {
+		sum[i], carries[i] = f.split(sum[i], f.width(i))
 	}
-	for i := range r {
-		c := newColumn()
-		c.addScaled(1, r[i])
+	for i := range sum {
+		c := f.newColumn()
+		c.addScaled(1, sum[i])
 		if i > 0 {
 			c.addScaled(1, carries[i-1])
 		}
-		switch i {
-		case 0:
-			c.addScaled(foldLow, carries[limbs-1])
-		case 1:
-			c.addScaled(foldHigh, carries[limbs-1])
+		if i < len(f.fold) {
+			c.addScaled(f.fold[i], carries[f.limbs-1])
 		}
-		r[i] = f.define(c.String(), c.bound)
+		r = append(r, c.value())
+	}
+	return r
+}
+
+// split writes v as low + carry·2^bits, with low around 0 if limbs have a sign.
+func (f *function) split(v value, bits uint) (low, carry value) {
+	half := int64(1) << (bits - 1)
+	if !f.signed() {
+		low = f.define(fmt.Sprintf("%s & %#x", v.name, 2*half-1), interval(0, 2*half-1))
+		return low, f.define(fmt.Sprintf("%s >> %d", v.name, bits), v.shifted(bits))
+	}
+	rounded := f.define(fmt.Sprintf("%s + %#x", v.name, half), v.plus(interval(half, half)))
+	low = f.define(fmt.Sprintf("%s&%#x - %#x", rounded.name, 2*half-1, half), interval(-half, half-1))
+	return low, f.define(fmt.Sprintf("%s >> %d", rounded.name, bits), rounded.shifted(bits))
+}
+
+// signedValue writes sign·a, where sign is the name of an int64 that is 1 or -1.
+func (f *function) signedValue(a element, sign string) (r element) {
+	if f.signed() {
+		for _, limb := range a {
+			r = append(r, f.define(limb.name+"*"+sign, limb.times(interval(-1, 1))))
+		}
+		return r
+	}
+	negative := f.limbwise(single(a).times(-1))
+	f.line("mask := uint64(%s >> 63)", sign)
+	for i, limb := range a {
+		r = append(r, f.define(fmt.Sprintf("%s ^ (%s^%s)&mask", limb.name, limb.name, negative[i].name),
+			limb.or(negative[i].bound)))
 	}
 	return r
 }
