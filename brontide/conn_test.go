@@ -236,10 +236,16 @@ func TestConnFarDeadlines(t *testing.T) {
 	}
 }
 
-// countingConn counts the writes to a carrier.
+// countingConn counts the writes to a carrier and keeps its deadline.
 type countingConn struct {
 	net.Conn
-	writes int
+	writes   int
+	deadline time.Time
+}
+
+func (c *countingConn) SetDeadline(t time.Time) error {
+	c.deadline = t
+	return c.Conn.SetDeadline(t)
 }
 
 func (c *countingConn) Write(p []byte) (int, error) {
@@ -253,6 +259,9 @@ func TestConnOneWritePerMessage(t *testing.T) {
 	client, server := secure(t, counting, b)
 	defer client.Close()
 	defer server.Close()
+	if !counting.deadline.IsZero() {
+		t.Fatal("the deadline of the handshake outlives it")
+	}
 	counting.writes = 0
 	for i, size := range []int{0, 1, 1000, MaxMessageSize} {
 		requireNil(t, client.WriteMessage(make([]byte, size)))

@@ -116,6 +116,9 @@ func TestStreamMessagesBeforeGarbage(t *testing.T) {
 	if responder.State() != StateFailed {
 		t.Fatal("not failed")
 	}
+	if responder.m.in.cipher != (cipherState{}) || responder.m.out.cipher != (cipherState{}) {
+		t.Fatal("keys left after the failure")
+	}
 	_, err = responder.Encrypt(nil)
 	requireKind(t, "Encrypt", err, ErrPoisoned)
 	_, _, err = responder.Receive(input)
