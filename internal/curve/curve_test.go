@@ -175,31 +175,6 @@ func TestCompleteFormulas(t *testing.T) {
 	}
 }
 
-func TestMultiMultNonConst(t *testing.T) {
-	rng := testRand(t)
-	g := Generator()
-	for n := range 6 {
-		base := randomScalar(rng)
-		var sum Scalar
-		sum.Set(&base)
-		terms := make([]Term, n)
-		for i := range terms {
-			k, e := randomScalar(rng), randomScalar(rng)
-			terms[i] = Term{Scalar: e, Point: reference(&k, &g)}
-			var product Scalar
-			sum.Add(product.Mul2(&k, &e))
-		}
-		want := reference(&sum, &g)
-		got := MultiMultNonConst(&base, terms...)
-		requireEqual(t, "sum of multiples", &got, &want)
-		// The same sum, passing through infinity.
-		sum.Negate()
-		terms = append(terms, Term{Scalar: sum, Point: g})
-		got = MultiMultNonConst(&base, terms...)
-		requireEqual(t, "sum of multiples that cancel", &got, &Point{})
-	}
-}
-
 func TestEqualNonConst(t *testing.T) {
 	g := Generator()
 	minusG := Negate(&g)
