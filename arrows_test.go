@@ -20,11 +20,15 @@ var arrows = map[string][]string{
 	"internal/curve":     {"github.com/decred/dcrd/dcrec/secp256k1/v4"},
 	"internal/curve/gen": {},
 	"musig2":             {"internal/curve", "github.com/btcsuite/btcd/btcec/v2"},
-	"brontide":           {"internal/curve", "github.com/btcsuite/btcd/btcec/v2", "golang.org/x/crypto/chacha20poly1305"},
-	"brontide/wsconn":    {"github.com/coder/websocket"},
-	"lnpeer":             {},
-	"lnpeer/gen":         {},
-	"internal/abi":       {"musig2", "brontide", "lnpeer"},
+	"brontide": {
+		"internal/chachapoly", "internal/curve", "github.com/btcsuite/btcd/btcec/v2", "golang.org/x/crypto/chacha20poly1305",
+	},
+	// For wasm, where golang.org/x/crypto's own AEAD is slow.
+	"internal/chachapoly": {"golang.org/x/crypto/chacha20"},
+	"brontide/wsconn":     {"github.com/coder/websocket"},
+	"lnpeer":              {},
+	"lnpeer/gen":          {},
+	"internal/abi":        {"musig2", "brontide", "lnpeer"},
 	"internal/abi/gen": {
 		"internal/abi", "musig2", "brontide", "lnpeer",
 	},
@@ -42,7 +46,7 @@ var arrows = map[string][]string{
 		"github.com/prometheus/client_golang/prometheus/promhttp",
 	},
 	"js/bench/inside": {
-		"lnpeer", "musig2", "github.com/btcsuite/btcd/btcec/v2",
+		"brontide", "lnpeer", "musig2", "github.com/btcsuite/btcd/btcec/v2",
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
 	},
 	"internal/fire":     {},

@@ -36,7 +36,7 @@ func hkdf2(salt *[32]byte, secret []byte) (first, second [32]byte, err error) {
 // newAEAD returns ChaCha20-Poly1305 under key. It fails only where the process
 // forbids the cipher (FIPS 140-only mode).
 func newAEAD(key *[32]byte) (cipher.AEAD, error) {
-	aead, err := chacha20poly1305.New(key[:])
+	aead, err := newChaChaPoly(key[:])
 	if err != nil {
 		return nil, fmt.Errorf("cipher: %w", err)
 	}

@@ -127,6 +127,21 @@ export class Instance {
     return copy;
   }
 
+  /** Does the same with a result of parts, each of which has its length before it. */
+  outputs(length: number): Uint8Array<ArrayBuffer>[] {
+    const pointer = this.#enter('out_pointer') >>> 0;
+    const output = new Uint8Array(this.#memory.buffer, pointer, length);
+    const view = new DataView(this.#memory.buffer, pointer, length);
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    for (let at = 0; at < length; ) {
+      const end = at + 4 + view.getUint32(at, true);
+      parts.push(output.slice(at + 4, end));
+      at = end;
+    }
+    output.fill(0);
+    return parts;
+  }
+
   /** Makes the input buffer long enough. */
   #reserve(size: number): void {
     if (size > MAX_INPUT_SIZE) {

@@ -8,7 +8,7 @@ import {
 } from './generated.js';
 import { Handle, handleOf } from './handle.js';
 import { requireRandom } from './random.js';
-import { call, output } from './runtime.js';
+import { call, output, outputs } from './runtime.js';
 
 /** Options of a {@link Machine}. */
 export type MachineOptions =
@@ -115,7 +115,7 @@ export class Machine extends Handle {
     do {
       const piece = input.subarray(at, at + CHUNK);
       try {
-        const [send, ...complete] = sized(output(call('brontide_receive', [piece], handleOf(this))));
+        const [send, ...complete] = outputs(call('brontide_receive', [piece], handleOf(this)));
         if (send !== undefined && send.length > 0) {
           sends.push(send);
         }
@@ -170,16 +170,4 @@ export class Machine extends Handle {
     const key = output(call('brontide_remote_key', [], handleOf(this)));
     return key.length === 0 ? undefined : key;
   }
-}
-
-/** Cuts a result into parts, each of which has its length before it. */
-function sized(joined: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
-  const view = new DataView(joined.buffer);
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  for (let at = 0; at < joined.length; ) {
-    const end = at + 4 + view.getUint32(at, true);
-    parts.push(joined.slice(at + 4, end));
-    at = end;
-  }
-  return parts;
 }

@@ -119,6 +119,14 @@ export function output(length: number): Uint8Array<ArrayBuffer> {
   return current().output(length);
 }
 
+/**
+ * Does the same as {@link output} with bytes that are parts, each after its
+ * length in 4 bytes, little-endian.
+ */
+export function outputs(length: number): Uint8Array<ArrayBuffer>[] {
+  return current().outputs(length);
+}
+
 /** The number of the present instance, counted from 1, or 0 if there is none. */
 export function currentEpoch(): number {
   return alive() === undefined ? 0 : epoch;
