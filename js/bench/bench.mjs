@@ -3,6 +3,7 @@
 import { init } from 'brontosig';
 
 import { boundary } from './boundary.mjs';
+import { brontide } from './brontide.mjs';
 import { machine } from './measure.mjs';
 import { musig2 } from './musig2.mjs';
 import { readModule, size } from './size.mjs';
@@ -12,6 +13,7 @@ console.log(machine());
 await init();
 musig2();
 boundary();
+brontide();
 await start();
 size(readModule('dist/brontosig.wasm'), readModule('build/named.wasm'));
 process.exit(0);

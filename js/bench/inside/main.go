@@ -13,9 +13,10 @@ import (
 // works are what insideRun can do. Each does its work calls times for a party
 // of n signers and returns the milliseconds of its phases.
 var works = map[string]func(n, calls int) ([]float64, error){
-	"session": oursSession,
-	"btcec":   btcecSession,
-	"message": message,
+	"session":  oursSession,
+	"btcec":    btcecSession,
+	"message":  message,
+	"brontide": brontideMessage,
 }
 
 func main() {
