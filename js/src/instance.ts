@@ -131,12 +131,12 @@ export class Instance {
   outputs(length: number): Uint8Array<ArrayBuffer>[] {
     const pointer = this.#enter('out_pointer') >>> 0;
     const output = new Uint8Array(this.#memory.buffer, pointer, length);
-    const view = new DataView(this.#memory.buffer, pointer, length);
     const parts: Uint8Array<ArrayBuffer>[] = [];
+    const byte = (at: number): number => output[at] ?? 0;
     for (let at = 0; at < length; ) {
-      const end = at + 4 + view.getUint32(at, true);
-      parts.push(output.slice(at + 4, end));
-      at = end;
+      const start = at + 4;
+      at = start + (byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24));
+      parts.push(output.slice(start, at));
     }
     output.fill(0);
     return parts;

@@ -109,17 +109,17 @@ export class Machine extends Handle {
       this.#pending = undefined;
       throw pending;
     }
-    const sends: Uint8Array<ArrayBuffer>[] = [];
-    const messages: Uint8Array<ArrayBuffer>[] = [];
+    let send: Uint8Array<ArrayBuffer> | undefined;
+    let messages: Uint8Array<ArrayBuffer>[] = [];
     let at = 0;
     do {
-      const piece = input.subarray(at, at + CHUNK);
+      const piece = at === 0 && input.length <= CHUNK ? input : input.subarray(at, at + CHUNK);
       try {
-        const [send, ...complete] = outputs(call('brontide_receive', [piece], handleOf(this)));
-        if (send !== undefined && send.length > 0) {
-          sends.push(send);
-        }
-        messages.push(...complete);
+        const parts = outputs(call('brontide_receive', [piece], handleOf(this)));
+        const act = parts.shift();
+        // No side sends twice in a handshake without an answer in between.
+        send = act === undefined || act.length === 0 ? send : act;
+        messages = messages.length === 0 ? parts : messages.concat(parts);
       } catch (error) {
         if (messages.length === 0) {
           throw error;
@@ -130,8 +130,6 @@ export class Machine extends Handle {
       }
       at += CHUNK;
     } while (at < input.length && this.state !== 'failed');
-    // No side sends twice in a handshake without an answer in between.
-    const [send] = sends;
     return send === undefined ? { messages } : { send, messages };
   }
 
