@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -34,6 +35,22 @@ func TestNewErrors(t *testing.T) {
 		{Config{Allow: allow, DialTimeout: -1}, ErrInvalidLimit},
 		{Config{Allow: allow, HandshakeTimeout: -1}, ErrInvalidLimit},
 		{Config{Allow: allow, IdleTimeout: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, MaxPerTarget: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, MaxDials: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, MaxDials: math.MaxInt32}, ErrInvalidLimit}, // more files than there can be
+		{Config{Allow: allow, MaxMessageBytes: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, BytesPerSecond: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, TotalBytesPerSecond: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, MaxLifetime: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, PingInterval: -1}, ErrInvalidLimit},
+		{Config{Allow: allow, Deny: []string{"10.0.0.1"}}, ErrInvalidDeny},
+		{Config{Allow: allow, Routes: []string{"v2"}}, ErrInvalidRoute},
+		{Config{Allow: allow, PublicPorts: []int{9735}}, ErrInvalidPort},
+		{Config{AllowPublic: true, PublicPorts: []int{0}}, ErrInvalidPort},
+		{Config{AllowPublic: true, PublicPorts: []int{65536}}, ErrInvalidPort},
+		{Config{Allow: allow, OnionProxy: "x"}, ErrInvalidProxy},
+		{Config{Allow: allow, TrustedProxies: []string{"x"}}, ErrInvalidProxy},
+		{Config{Allow: allow, Tokens: []string{"x"}}, ErrInvalidToken},
 	} {
 		_, err := New(tc.cfg)
 		var e Error
@@ -74,6 +91,10 @@ func TestRefusals(t *testing.T) {
 		{want: refusedDialTimeout, path: "/" + here, cfg: Config{DialTimeout: time.Nanosecond}},
 		{want: refusedFull, path: "/" + here, cfg: Config{MaxConnections: 1}, prepare: hold},
 		{want: refusedClientLimit, path: "/" + here, cfg: Config{MaxPerClient: 1}, prepare: hold},
+		{want: refusedTargetLimit, path: "/" + here, cfg: Config{MaxPerTarget: 1}, prepare: hold},
+		{want: refusedDials, path: "/" + here, prepare: func(t *testing.T, b *testBridge) { b.limits.dials = b.limits.caps.dials }},
+		{want: refusedClientDials, path: "/" + here, prepare: func(t *testing.T, b *testBridge) { b.limits.caps.dialsPerClient = 0 }},
+		{want: refusedRouteOff, path: "/" + here, cfg: Config{Routes: []string{"node"}}},
 		{want: refusedShuttingDown, path: "/" + here, prepare: func(t *testing.T, b *testBridge) {
 			if err := b.Shutdown(testContext(t)); err != nil {
 				t.Fatal(err)
@@ -133,6 +154,11 @@ func TestRefusalsBeforeOrigin(t *testing.T) {
 		{refusedOrigin, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }},
 		{refusedOrigin, func(r *http.Request) { r.Header.Set("Origin", "null") }},
 		{refusedNoOrigin, func(r *http.Request) { r.Header.Set("X-Forwarded-For", "9.9.9.9") }},
+		{refusedForwarded, func(r *http.Request) {
+			b.rules.Load().gate.proxies = proxies{netip.MustParsePrefix("127.0.0.1/32")}
+			b.rules.Load().gate.allowNoOrigin = true
+			r.Header.Set("X-Forwarded-For", "nobody")
+		}},
 	} {
 		r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http"+strings.TrimPrefix(b.url, "ws")+"/"+here, nil)
 		if err != nil {

@@ -127,6 +127,17 @@ func TestEndings(t *testing.T) {
 		{"idle", Config{IdleTimeout: short}, func(t *testing.T, p *pair) {
 			p.open(t)
 		}, nil, endIdle},
+		{"act two that nobody asked for", Config{}, func(t *testing.T, p *pair) {
+			p.answer(t, anAct)
+		}, nil, endNotActTwo},
+		{"a message too big", Config{MaxMessageBytes: 1000}, func(t *testing.T, p *pair) {
+			p.open(t)
+			p.send(t, make([]byte, 1000))
+			p.send(t, make([]byte, 1001))
+			p.expectAtTarget(t, make([]byte, 1000))
+		}, nil, endTooBig},
+		{"too old", Config{MaxLifetime: short}, func(t *testing.T, p *pair) {
+		}, nil, endTooOld},
 		{"shutdown before act one", Config{}, func(t *testing.T, p *pair) {
 			p.bridge.pipes.endAll()
 		}, nil, endShutdown},

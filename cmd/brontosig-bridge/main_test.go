@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +77,12 @@ func TestHelp(t *testing.T) {
 func TestMain(m *testing.M) {
 	switch os.Getenv(testRuns) {
 	case "main":
+		if n, err := strconv.Atoi(os.Getenv(testLimit)); err == nil {
+			limit := syscall.Rlimit{Cur: uint64(n), Max: uint64(n)}
+			if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+				panic(err)
+			}
+		}
 		main()
 	case "helper":
 		if err := fire.Helper(os.Args[1:]); err != nil {
@@ -88,6 +96,9 @@ func TestMain(m *testing.M) {
 
 // testRuns says what the test binary does instead of running tests.
 const testRuns = "BRONTOSIG_BRIDGE_TEST_RUNS"
+
+// testLimit is how many files the program may open.
+const testLimit = "BRONTOSIG_BRIDGE_TEST_LIMIT"
 
 // TestUnderFire is a small version of "make fire".
 func TestUnderFire(t *testing.T) {
@@ -111,56 +122,123 @@ func TestUnderFire(t *testing.T) {
 	}
 }
 
-// TestDemo starts the program with its peer, opens a WebSocket to the peer and
-// sends SIGTERM while it is open.
-func TestDemo(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	var log strings.Builder
-	program := exec.CommandContext(ctx, os.Args[0], "--listen", "127.0.0.1:0", "--demo")
-	program.Env = append(os.Environ(), testRuns+"=main")
-	program.Stderr = &log
-	stdout, err := program.StdoutPipe()
+// process is the program as a process of its own.
+type process struct {
+	*exec.Cmd
+	ready  ready
+	output *bufio.Reader
+	log    logLines
+}
+
+// start runs the program and makes sure that it ends. What is in env is added to
+// the environment.
+func start(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	p := &process{Cmd: exec.CommandContext(ctx, os.Args[0], append([]string{"--listen=127.0.0.1:0"}, args...)...)}
+	p.Env = append(append(os.Environ(), testRuns+"=main"), env...)
+	p.Stderr = &p.log
+	stdout, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := program.Start(); err != nil {
+	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
 	// Ends and reaps it where the test stops early; else it has ended already.
-	defer func() {
+	t.Cleanup(func() {
 		cancel()
-		_ = program.Wait()
-	}()
-	output := bufio.NewReader(stdout)
-	line, err := output.ReadBytes('\n')
+		_ = p.Wait()
+	})
+	p.output = bufio.NewReader(stdout)
+	line, err := p.output.ReadBytes('\n')
+	if err != nil {
+		t.Fatalf("%v; it said:\n%s", err, p.log.String())
+	}
+	if err := json.Unmarshal(line, &p.ready); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *process) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectEnd makes sure that the program ends well and says no more.
+func (p *process) expectEnd(t *testing.T) {
+	t.Helper()
+	if rest, err := io.ReadAll(p.output); err != nil || len(rest) > 0 {
+		t.Errorf("more output: %q, %v", rest, err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("%v; it said:\n%s", err, p.log.String())
+	}
+}
+
+// logLines keeps what a program logs and tells who waits for a line.
+type logLines struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{}
+}
+
+func (l *logLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.more != nil {
+		close(l.more)
+		l.more = nil
+	}
+	return l.text.Write(b)
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// await waits until a text has been logged n times.
+func (l *logLines) await(t *testing.T, text string, n int) {
+	t.Helper()
+	for {
+		l.mu.Lock()
+		if strings.Count(l.text.String(), text) >= n {
+			l.mu.Unlock()
+			return
+		}
+		more := make(chan struct{})
+		l.more = more
+		l.mu.Unlock()
+		select {
+		case <-more:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("it does not say %q but:\n%s", text, l.String())
+		}
+	}
+}
+
+// TestDemo starts the program with its peer, opens a WebSocket to the peer and
+// sends SIGTERM while it is open.
+func TestDemo(t *testing.T) {
+	p := start(t, nil, "--demo")
+	if p.ready.DemoPeer == nil || len(p.ready.DemoPeer.NodeID) != 66 || !strings.HasPrefix(p.ready.Bridge, "ws://127.0.0.1:") {
+		t.Fatalf("ready line %+v", p.ready)
+	}
+	conn, _, err := websocket.Dial(t.Context(), p.ready.Bridge+"/"+p.ready.DemoPeer.Address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got ready
-	if err := json.Unmarshal(line, &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.DemoPeer == nil || len(got.DemoPeer.NodeID) != 66 || !strings.HasPrefix(got.Bridge, "ws://127.0.0.1:") {
-		t.Fatalf("ready line %s", line)
-	}
-	conn, _, err := websocket.Dial(ctx, got.Bridge+"/"+got.DemoPeer.Address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	_, _, err = conn.Read(ctx)
+	p.signal(t, syscall.SIGTERM)
+	_, _, err = conn.Read(t.Context())
 	if status := websocket.CloseStatus(err); status != websocket.StatusGoingAway {
 		t.Errorf("the open connection ended with %v, want close code 1001", err)
 	}
-	if rest, err := io.ReadAll(output); err != nil || len(rest) > 0 {
-		t.Errorf("more output: %q, %v", rest, err)
-	}
-	if err := program.Wait(); err != nil {
-		t.Errorf("%v; it said:\n%s", err, log.String())
-	}
+	p.expectEnd(t)
 }
 
 // failingWriter is a standard output that nobody reads.
