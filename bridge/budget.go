@@ -33,7 +33,7 @@ const (
 // affordable returns how many connections a process can carry that may have so
 // many descriptors open.
 func affordable(descriptors uint64, dials int) (int, error) {
-	reserve := uint64(fixedDescriptors + maxPending + maxRefusals + maxLingering) + descriptorsPerDial*uint64(dials)
+	reserve := uint64(fixedDescriptors+maxPending+maxRefusals+maxLingering) + descriptorsPerDial*uint64(dials)
 	if descriptors < reserve+2 {
 		return 0, Error{ErrInvalidLimit, fmt.Sprintf(
 			"this process may open %d files (ulimit -n), and a bridge with %d dials at a time needs at least %d", descriptors, dials, reserve+2)}
