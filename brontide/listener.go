@@ -123,7 +123,6 @@ func wrapListener(local SingleKeyECDH, inner net.Listener, limits limits, option
 		acceptPeer: func(*btcec.PublicKey, net.Addr) bool { return true },
 		onError:    func(net.Addr, error) {},
 		limits:     limits,
-		slots:      newSlots(limits.total, limits.perIP),
 		ready:      make(chan *Conn, limits.unaccepted),
 		ended:      make(chan struct{}),
 	}
@@ -131,6 +130,11 @@ func wrapListener(local SingleKeyECDH, inner net.Listener, limits limits, option
 		option(l)
 	}
 	l.less.L = &l.mu
+	// Closing may wait for the peer, as that of a TLS connection does.
+	l.slots = newSlots(limits.total, limits.perIP, func(carrier net.Conn) {
+		// The handshake reports what it ended with.
+		l.start(func() { _ = carrier.Close() })
+	})
 	l.start(l.run)
 	return l, nil
 }
@@ -235,17 +239,25 @@ func (l *Listener) isClosed() bool {
 	return l.closed
 }
 
+// deliver hands conn to Accept, or closes it if that cannot be.
 func (l *Listener) deliver(conn *Conn) error {
+	if err := l.enqueue(conn); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	return nil
+}
+
+func (l *Listener) enqueue(conn *Conn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return errors.Join(net.ErrClosed, conn.Close())
+		return net.ErrClosed
 	}
 	select {
 	case l.ready <- conn:
 		return nil
 	default:
-		return errors.Join(newError(ErrBacklogFull, "too many connections wait for Accept"), conn.Close())
+		return newError(ErrBacklogFull, "too many connections wait for Accept")
 	}
 }
 
@@ -280,19 +292,33 @@ func (l *Listener) Close() error {
 		l.mu.Unlock()
 		l.closeErr = l.inner.Close()
 		l.slots.close()
-		l.mu.Lock()
-		for l.busy > 0 {
-			l.less.Wait()
-		}
-		l.mu.Unlock()
-		for {
+		l.awaitIdle()
+		var unaccepted []error
+		for range len(l.ready) {
+			// Unless Accept was faster.
 			select {
 			case conn := <-l.ready:
-				l.closeErr = errors.Join(l.closeErr, conn.Close())
+				l.start(func() {
+					err := conn.Close()
+					l.mu.Lock()
+					defer l.mu.Unlock()
+					unaccepted = append(unaccepted, err)
+				})
 			default:
-				return
 			}
 		}
+		l.awaitIdle()
+		l.closeErr = errors.Join(l.closeErr, errors.Join(unaccepted...))
 	})
 	return l.closeErr
+}
+
+// awaitIdle waits until nothing of the Listener runs but functions of the
+// caller's.
+func (l *Listener) awaitIdle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.busy > 0 {
+		l.less.Wait()
+	}
 }

@@ -132,6 +132,51 @@ func TestListenerStalling(t *testing.T) {
 	must[net.Conn](t)(l.Accept()).Close()
 }
 
+// slowListener accepts connections whose Close waits.
+type slowListener struct {
+	net.Listener
+	release chan struct{}
+}
+
+type slowConn struct {
+	net.Conn
+	release chan struct{}
+}
+
+func (l *slowListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &slowConn{conn, l.release}, nil
+}
+
+func (c *slowConn) Close() error {
+	<-c.release
+	return c.Conn.Close()
+}
+
+// TestListenerSlowClose has every closing take its time, that of a handshake that
+// gives way, of a connection that is one too many, and of one that nobody takes.
+func TestListenerSlowClose(t *testing.T) {
+	key := newKey(t)
+	inner := &slowListener{must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0")), make(chan struct{})}
+	failures := make(chan error, 10)
+	l := must[*Listener](t)(wrapListener(key, inner, limits{total: 1, perIP: 1, unaccepted: 1, timeout: testTimeout},
+		OnHandshakeError(func(_ net.Addr, err error) { failures <- err })))
+	stalled := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
+	defer stalled.Close()
+	for range 3 {
+		client := must[*Conn](t)(Dial(newKey(t), l.address(key), testTimeout, nil))
+		defer client.Close()
+	}
+	must[net.Conn](t)(l.Accept())
+	closed := make(chan error)
+	go func() { closed <- l.Close() }()
+	close(inner.release)
+	requireNil(t, <-closed)
+}
+
 // TestListenerPerIP checks that one address takes room only from itself.
 func TestListenerPerIP(t *testing.T) {
 	l, _, failures := listen(t, limits{total: 100, perIP: 2, unaccepted: 10, timeout: testTimeout})

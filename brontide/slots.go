@@ -14,6 +14,8 @@ import (
 // while those who stall to keep others out are the ones that grow old.
 type slots struct {
 	total, perIP int
+	// end closes a carrier and does not wait for that.
+	end func(net.Conn)
 	// shut is closed with the listener.
 	shut chan struct{}
 
@@ -33,8 +35,9 @@ type slot struct {
 	evicted bool
 }
 
-func newSlots(total, perIP int) *slots {
+func newSlots(total, perIP int, end func(net.Conn)) *slots {
 	return &slots{
+		end:    end,
 		total:  total,
 		perIP:  perIP,
 		shut:   make(chan struct{}),
@@ -50,7 +53,7 @@ func (s *slots) take(carrier net.Conn) *slot {
 	defer s.mu.Unlock()
 	slot := &slot{carrier: carrier, origin: originOf(carrier.RemoteAddr())}
 	if s.closed {
-		slot.carrier.Close()
+		s.end(carrier)
 		return slot
 	}
 	if s.origin[slot.origin] >= s.perIP {
@@ -70,7 +73,7 @@ func (s *slots) evict(origin *netip.Prefix) {
 		if origin == nil || oldest.origin == *origin {
 			oldest.evicted = true
 			s.remove(oldest)
-			oldest.carrier.Close()
+			s.end(oldest.carrier)
 			return
 		}
 	}
@@ -102,7 +105,7 @@ func (s *slots) close() {
 	s.closed = true
 	close(s.shut)
 	for e := s.open.Front(); e != nil; e = e.Next() {
-		e.Value.(*slot).carrier.Close()
+		s.end(e.Value.(*slot).carrier)
 	}
 }
 
