@@ -1,14 +1,8 @@
 import { p2tr, Transaction } from '@scure/btc-signer';
 import { signTogether } from '../cosign.js';
+import { keyPathHash } from '../psbt.js';
 
-/** The prefixes of addresses by network. */
-export const NETWORKS = {
-  mainnet: { bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05, wif: 0x80 },
-  testnet: { bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
-  signet: { bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
-  regtest: { bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
-  simnet: { bech32: 'sb', pubKeyHash: 0x3f, scriptHash: 0x7b, wif: 0x64 },
-};
+export { NETWORKS } from '../psbt.js';
 
 /**
  * The taproot output of a set of signers, which all of them spend together.
@@ -50,10 +44,7 @@ export function spend(coins, output, network, { address, fee }) {
 
 /** What is signed of each input, 32 bytes each (BIP-341, SIGHASH_DEFAULT). */
 export function signatureHashes(transaction) {
-  const inputs = Array.from({ length: transaction.inputsLength }, (_, i) => transaction.getInput(i).witnessUtxo);
-  const scripts = inputs.map(({ script }) => script);
-  const amounts = inputs.map(({ amount }) => amount);
-  return inputs.map((_, i) => transaction.preimageWitnessV1(i, scripts, 0, amounts));
+  return Array.from({ length: transaction.inputsLength }, (_, i) => keyPathHash(transaction, i));
 }
 
 /** Puts a signature, 64 bytes, into each input, and finishes the transaction. */
