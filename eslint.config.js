@@ -56,6 +56,8 @@ export default defineConfig(
         URLSearchParams: 'readonly',
         WebAssembly: 'readonly',
         WebSocket: 'readonly',
+        atob: 'readonly',
+        btoa: 'readonly',
         clearTimeout: 'readonly',
         console: 'readonly',
         crypto: 'readonly',

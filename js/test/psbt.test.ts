@@ -14,11 +14,17 @@ const root = new URL('../../', import.meta.url);
 
 /** The functions of examples/psbt.js that are tested alone. */
 interface PsbtModule {
-  readPsbt(text: string): Transaction;
-  writePsbt(transaction: Transaction): string;
-  keyPathInputs(transaction: Transaction, outputKey: Uint8Array): { index: number; sighash: number; hash: Uint8Array }[];
-  putSignatures(transaction: Transaction, inputs: readonly { index: number; sighash: number }[], signatures: readonly Uint8Array[]): void;
+  readonly readPsbt: (text: string) => Transaction;
+  readonly writePsbt: (transaction: Transaction) => string;
+  readonly keyPathInputs: (transaction: Transaction, outputKey: Uint8Array) => (Input & { readonly hash: Uint8Array })[];
+  readonly putSignatures: (transaction: Transaction, inputs: readonly Input[], signatures: readonly Uint8Array[]) => void;
 }
+
+interface Input {
+  readonly index: number;
+  readonly sighash: number;
+}
+
 const { readPsbt, writePsbt, keyPathInputs, putSignatures } = (await import(
   new URL('examples/psbt.js', root).href
 )) as PsbtModule;
