@@ -59,8 +59,8 @@ type cipherState struct {
 	key         [32]byte
 	nonce       uint64
 
-	// nonceBuf keeps the encoded nonce off the heap: an array passed to an
-	// interface method would escape on every call.
+	// nonceBuf is nonce as nonceBytes encodes it. It is here because an array
+	// passed to an interface method would go to the heap on every call.
 	nonceBuf [chacha20poly1305.NonceSize]byte
 }
 
@@ -75,7 +75,7 @@ func (c *cipherState) init(chainingKey, key *[32]byte) error {
 
 // seal appends the ciphertext and the tag of plaintext to dst.
 func (c *cipherState) seal(dst, plaintext []byte) ([]byte, error) {
-	c.nonceBuf = nonceBytes(c.nonce)
+	binary.LittleEndian.PutUint64(c.nonceBuf[4:], c.nonce)
 	dst = c.aead.Seal(dst, c.nonceBuf[:], plaintext, nil)
 	return dst, c.advance()
 }
@@ -83,7 +83,7 @@ func (c *cipherState) seal(dst, plaintext []byte) ([]byte, error) {
 // open appends the plaintext of ciphertext, shorter by MACSize, to dst, which
 // may be ciphertext[:0].
 func (c *cipherState) open(dst, ciphertext []byte) ([]byte, error) {
-	c.nonceBuf = nonceBytes(c.nonce)
+	binary.LittleEndian.PutUint64(c.nonceBuf[4:], c.nonce)
 	dst, err := c.aead.Open(dst, c.nonceBuf[:], ciphertext, nil)
 	if err != nil {
 		return nil, newError(ErrMAC, "authentication failed")
