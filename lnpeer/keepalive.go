@@ -14,8 +14,8 @@ type Keepalive struct {
 	// ping goes out. Traffic in both directions needs no pings.
 	Interval Millis
 	// Timeout is how long the other side may be silent after a ping. Other
-	// messages from it give it more time, but no more than four times as much
-	// in all.
+	// messages from it, and a link that still takes messages (Drained), give it
+	// more time, but no more than four times as much in all.
 	Timeout Millis
 }
 
@@ -34,6 +34,8 @@ type keepalive struct {
 	Keepalive
 	// received and sent are when the last message was.
 	received, sent Millis
+	// drained is when the link last took a message that had to wait.
+	drained Millis
 	// waiting says that a ping was sent, at pinged, and that no pong has come.
 	waiting bool
 	pinged  Millis
@@ -53,7 +55,7 @@ func (k *keepalive) answered() { k.waiting, k.again = false, false }
 
 // deadline is when the other side counts as gone if nothing comes until then.
 func (k *keepalive) deadline() Millis {
-	return min(max(k.pinged, k.received)+k.Timeout, k.pinged+patience*k.Timeout)
+	return min(max(k.pinged, k.received, k.drained)+k.Timeout, k.pinged+patience*k.Timeout)
 }
 
 // check returns an error for times that cannot be.
@@ -63,6 +65,10 @@ func (k *Keepalive) check() error {
 	}
 	return nil
 }
+
+// Drained notes that the link has taken a message that had to wait for those
+// before it. A ping may be waiting behind such messages too, so it gets more time.
+func (p *Peer) Drained(now Millis) { p.keepalive.drained = now }
 
 // Poll says what the Keepalive asks for: ping, if not nil, is to be sent, and
 // Poll is to be called again after wait. The first call is due one Interval after

@@ -116,6 +116,23 @@ func TestKeepalivePatience(t *testing.T) {
 	a.gone(110000)
 }
 
+// TestKeepaliveDrained has a slow link on which the ping waits behind what this
+// side sends.
+func TestKeepaliveDrained(t *testing.T) {
+	a := newAlive(t)
+	a.poll(30000, true, 20000)
+	a.Drained(40000)
+	a.poll(50000, false, 10000)
+	a.Drained(59000)
+	a.poll(60000, false, 19000)
+	a.gone(79000)
+	// One that drained before the ping does not count.
+	a = newAlive(t)
+	a.Drained(29999)
+	a.poll(30000, true, 20000)
+	a.gone(50000)
+}
+
 // TestKeepaliveLate has timers that come late: in a hidden page by up to a
 // minute, after a sleep by hours.
 func TestKeepaliveLate(t *testing.T) {

@@ -190,7 +190,7 @@ func lnpeerMessage(n, peer, now, messageType uint32) int32 {
 	})
 }
 
-// lnpeerPing makes a ping that asks for a pong of pongBytes, or with 0x10000 for
+// lnpeerPing makes a ping that asks for a pong of pongBytes, or with abi.AnyPong for
 // one that tells it apart from others, and that carries padding bytes. Output:
 // the number of the ping in 4 bytes, little-endian, and the message.
 //
@@ -201,7 +201,7 @@ func lnpeerPing(n, peer, now, pongBytes, padding uint32) int32 {
 			return 0, err
 		}
 		wanted := int(min(pongBytes, abi.MaxInputSize))
-		if wanted == 0x10000 {
+		if wanted == abi.AnyPong {
 			wanted = lnpeer.AnyPong
 		}
 		id, ping, err := o.Ping(o.clock.read(now), wanted, int(min(padding, abi.MaxInputSize)))
@@ -251,6 +251,19 @@ func lnpeerPoll(n, peer, now uint32) int32 {
 			return 0, err
 		}
 		return put(binary.LittleEndian.AppendUint32(nil, uint32(min(wait, math.MaxInt32))), ping)
+	})
+}
+
+// lnpeerDrained notes that the link has taken a message that had to wait.
+//
+//go:wasmexport lnpeer_drained
+func lnpeerDrained(n, peer, now uint32) int32 {
+	return withObject(n, peer, func(o *peerObject, in *input) (int32, error) {
+		if err := in.end(); err != nil {
+			return 0, err
+		}
+		o.Drained(o.clock.read(now))
+		return 0, nil
 	})
 }
 

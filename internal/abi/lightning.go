@@ -10,6 +10,9 @@ var MachineStates = [...]string{
 	brontide.StateFailed:    "failed",
 }
 
+// AnyPong stands for lnpeer.AnyPong at the boundary. It is no number of bytes.
+const AnyPong = 0x10000
+
 // Numbers of the events of the peer layer at the boundary, indices into
 // PeerEvents.
 const (

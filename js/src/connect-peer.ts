@@ -140,6 +140,9 @@ export async function connectPeerWith(
   };
   try {
     const session = await open(userSignal);
+    if (reconnect === undefined) {
+      onEnd(); // there will be no other handshake
+    }
     return new Peer({
       guard: connected, session, connect: open, reconnect, timing, maxQueuedBytes, signal: userSignal, onEnd,
     });

@@ -441,7 +441,7 @@ export interface Exports {
   /** Returns a message for sending. Input: the payload. */
   readonly lnpeer_message: (n: number, peer: number, now: number, messageType: number) => number;
   /**
-   * Makes a ping that asks for a pong of pongBytes, or with 0x10000 for
+   * Makes a ping that asks for a pong of pongBytes, or with abi.AnyPong for
    * one that tells it apart from others, and that carries padding bytes. Output:
    * the number of the ping in 4 bytes, little-endian, and the message.
    */
@@ -455,6 +455,8 @@ export interface Exports {
    * to call again in 4 bytes, little-endian, and a ping to send, if one is due.
    */
   readonly lnpeer_poll: (n: number, peer: number, now: number) => number;
+  /** Notes that the link has taken a message that had to wait. */
+  readonly lnpeer_drained: (n: number, peer: number, now: number) => number;
   /**
    * Begins a commando call whose reply has at most maxReply bytes.
    * Input: the request. Output: the number of the call in 8 bytes, and the messages
@@ -554,4 +556,4 @@ export interface Exports {
 }
 
 /** What the module's `abi_fingerprint` returns if it belongs to this file. */
-export const FINGERPRINT = 415022659;
+export const FINGERPRINT = 2024542631;

@@ -131,6 +131,11 @@ export class Protocol extends Handle {
     return { wait: new DataView(all.buffer).getUint32(0, true), ping: all.subarray(4) };
   }
 
+  /** Notes that the link has taken a message that had to wait. */
+  drained(): void {
+    call('lnpeer_drained', [], handleOf(this), this.#now());
+  }
+
   /** Begins a commando call. */
   call(request: Uint8Array, maxReply: number): { readonly call: bigint; readonly messages: readonly Uint8Array[] } {
     const all = output(call('lnpeer_call', [request], handleOf(this), this.#now(), maxReply));

@@ -7,6 +7,9 @@ import { Protocol, type Message, type Notice, type ProtocolSettings, type Receiv
 import type { Timing } from './timing.js';
 import { asError } from './transport.js';
 
+/** Milliseconds from which on a message that goes out shows that the link, if slowly, takes what is sent. */
+const DRAINED = 100;
+
 /** What a {@link Session} tells its peer. */
 export interface SessionEvents {
   /** A message for the application. The promise, if there is one, settles when there is room for the next. */
@@ -58,7 +61,7 @@ export class Session {
     this.#protocol = protocol;
     this.#timing = timing;
     this.#incoming = incoming;
-    const send = async (message: Uint8Array): Promise<void> => connection.send(message);
+    const send = async (message: Uint8Array): Promise<void> => this.#send(message);
     this.#pings = new Pings({ protocol, timing, send });
     this.#calls = new Calls({ protocol, send });
   }
@@ -87,7 +90,7 @@ export class Session {
           throw new BrontosigError('CONNECTION_CLOSED', 'the node hung up before it sent init');
         }
         const received = made.receive(value);
-        await reply(connection, made, received);
+        throwFailure(connection, made, received);
         if (received.event.name !== 'init') {
           throw new BrontosigError('NO_INIT', 'the first message is no init');
         }
@@ -118,6 +121,7 @@ export class Session {
     void this.connection.closed.then(() => {
       this.#onClosed();
     });
+    let replied: Promise<void> | undefined;
     try {
       for (;;) {
         const { done, value } = await this.#incoming.next();
@@ -126,7 +130,14 @@ export class Session {
         }
         const received = this.#protocol.receive(value);
         const room = this.#deliver(received, events);
-        await reply(this.connection, this.#protocol, received);
+        throwFailure(this.connection, this.#protocol, received);
+        if (received.reply.length > 0) {
+          // A pong may wait behind what the application sends. Reading goes on
+          // meanwhile, up to the next one. Whatever keeps it from being sent
+          // ends the reading too.
+          await replied;
+          replied = this.#send(received.reply).catch(() => undefined);
+        }
         if (room !== undefined) {
           await this.#pause(room);
         }
@@ -140,7 +151,7 @@ export class Session {
   /** Sends a message of the application. */
   async send(type: number, payload: Uint8Array): Promise<void> {
     this.#requireOpen();
-    await this.connection.send(this.#protocol.message(type, payload));
+    await this.#send(this.#protocol.message(type, payload));
   }
 
   /** Measures the time until the node answers. */
@@ -153,6 +164,14 @@ export class Session {
   async commando(call: CheckedCall): Promise<unknown> {
     this.#requireOpen();
     return this.#calls.call(call);
+  }
+
+  async #send(message: Uint8Array): Promise<void> {
+    const started = this.#timing.now();
+    await this.connection.send(message);
+    if (this.#timing.now() - started > DRAINED && this.#ended === undefined) {
+      this.#protocol.drained();
+    }
   }
 
   #requireOpen(): void {
@@ -263,13 +282,11 @@ export class Session {
   }
 }
 
-/** Sends the reply of the protocol, and throws the error that it announces. */
-async function reply(connection: Connection, protocol: Protocol, received: Received): Promise<void> {
-  const sent = received.reply.length > 0 ? connection.send(received.reply) : undefined;
-  if (received.event.name === 'failure') {
+/** Throws what the other side did wrong, if it did, after a word to it. */
+function throwFailure(connection: Connection, protocol: Protocol, { event, reply }: Received): void {
+  if (event.name === 'failure') {
     // The warning is a courtesy: the error does not wait for it.
-    sent?.catch(() => undefined);
+    connection.send(reply).catch(() => undefined);
     protocol.receive(new Uint8Array());
   }
-  await sent;
 }

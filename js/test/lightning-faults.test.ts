@@ -9,7 +9,7 @@ import { connectPeerWith } from '../../dist/connect-peer.js';
 import { tcpServer, withServer } from './connections.js';
 import { withDemoBridge } from './demo-bridge.js';
 import { FakeTiming } from './fake-timing.js';
-import { accepted, bob, limit, meet, next, plainInit, welcome } from './meet.js';
+import { accepted, bob, limit, meet, next, plainInit, take, welcome } from './meet.js';
 
 let bobHex: string;
 
@@ -165,6 +165,31 @@ void test('a thousand messages on a link that is dead', async () => {
     assert.equal([...codes.values()].reduce((a, b) => a + b), 1000);
     assert.deepEqual([...codes.keys()].filter((code) => !['sent', 'CONNECTION_CLOSED', 'TIMEOUT'].includes(code)), []);
     assert.ok((codes.get('sent') ?? 0) < 900, 'the link was not dead');
+  });
+});
+
+void test('a slow link is not a dead one', async () => {
+  await withRawNode({ keepalive: { intervalMs: 10_000, timeoutMs: 5_000 }, closeTimeoutMs: 100 }, async (peer, { socket, machine }, timing) => {
+    socket.pause();
+    const sends = Array.from({ length: 400 }, async () => peer.send(40_001, new Uint8Array(60_000)));
+    const ended = Promise.all(sends.map(async (send) => send.catch(() => undefined)));
+    // A pong that cannot go out does not keep what comes from being read.
+    const messages = peer.messages();
+    socket.write(machine.encrypt(Uint8Array.of(0, 18, 0, 1, 0, 0)));
+    socket.write(machine.encrypt(Uint8Array.of(0x80, 0x01, 5)));
+    assert.deepEqual((await take(messages)).payload, Uint8Array.of(5));
+
+    await timing.pass(10_000); // a ping, behind all that
+    await timing.pass(4_000);
+    socket.resume();
+    await sends[100];
+    socket.pause();
+    await timing.pass(4_900);
+    assert.equal(peer.state, 'open');
+    // Four times as long is the most, however much still goes out.
+    await timing.pass(11_100);
+    assert.equal((await peer.closed).error?.code, 'TIMEOUT');
+    await ended;
   });
 });
 

@@ -332,6 +332,10 @@ export class BrontideWorld {
         }
       }
     },
+    lnpeer_drained: (): void => {
+      const { self } = this.#ends(this.#peerPair());
+      this.#raw.call('lnpeer_drained', this.#nothing(), this.#handle(self.handle), this.#time());
+    },
     lnpeer_call: (): void => {
       const random = this.#random;
       const { self, other } = this.#ends(this.#peerPair());

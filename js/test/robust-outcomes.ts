@@ -151,6 +151,7 @@ export const OUTCOMES: Record<ExportName, readonly Outcome[]> = {
   lnpeer_ping_delay: HANDLE,
   lnpeer_abandon_ping: HANDLE,
   lnpeer_poll: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'PEER_SILENT'],
+  lnpeer_drained: HANDLE,
   lnpeer_call: [...HANDLE, 'PEER_NOT_READY', 'PEER_CLOSED', 'TOO_MANY_CALLS'],
   lnpeer_end_call: HANDLE,
 };

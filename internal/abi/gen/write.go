@@ -30,7 +30,7 @@ var numbers = []number{
 	{"MAX_BRONTIDE_MESSAGE_SIZE", brontide.MaxMessageSize, "Bytes of the longest message of a Lightning connection (BOLT-8)."},
 	{"MAX_PING_PADDING", lnpeer.MaxPingPadding, "Bytes of the most padding in a ping (BOLT-1)."},
 	{"NO_PONG", lnpeer.NoPong, "The least number of pong bytes in a ping that asks for no pong (BOLT-1)."},
-	{"ANY_PONG", 0x10000, "Asks for a number of pong bytes that tells a ping apart from the others."},
+	{"ANY_PONG", abi.AnyPong, "Asks for a number of pong bytes that tells a ping apart from the others."},
 	{"PING_INTERVAL", int(lnpeer.PingInterval), "Milliseconds from one ping to the next, at least."},
 	{"MAX_COMMANDO_REQUEST", lnpeer.MaxCommandoRequest, "Bytes of the longest commando request."},
 	{"CHANNEL_ID_SIZE", 32, "Bytes of a channel's identifier (BOLT-2)."},
