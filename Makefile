@@ -164,7 +164,7 @@ test-wasm: ## Run the Go tests compiled to js/wasm, under Node
 	$(WASM) $(GO) test -exec '$(WASM_EXEC)' ./brontide ./internal/... ./lnpeer ./musig2 ./wasm
 
 .PHONY: test-js
-test-js: build build/brontosig-bridge build/cosigner build/js-test/.done ## Run the TypeScript tests in Node
+test-js: build build/brontosig-bridge build/cosigner build/goclient build/js-test/.done ## Run the TypeScript tests in Node
 	@echo "==> running the TypeScript tests"
 	node --expose-gc --test build/js-test/*.test.js
 
@@ -199,6 +199,11 @@ build/cosigner: $(GO_SOURCES)
 	@echo "==> compiling the co-signer of the tests"
 	@mkdir -p build
 	$(GO) build -o $@ ./internal/cosigner
+
+# A Lightning client for the tests of the bridge.
+build/goclient: $(GO_SOURCES)
+	@mkdir -p build
+	$(GO) build -o $@ ./internal/goclient
 
 build/fire: $(shell find internal/fire -name '*.go')
 	@mkdir -p build

@@ -50,6 +50,7 @@ var arrows = map[string][]string{
 		"github.com/btcsuite/btcd/btcec/v2/schnorr", "github.com/btcsuite/btcd/btcec/v2/schnorr/musig2",
 	},
 	"internal/fire":     {},
+	"internal/goclient": {"brontide", "github.com/btcsuite/btcd/btcec/v2"},
 	"internal/fire/run": {"internal/fire"},
 	"internal/cosigner": {
 		"internal/vectors", "musig2", "github.com/btcsuite/btcd/btcec/v2",

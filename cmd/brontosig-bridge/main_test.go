@@ -112,6 +112,7 @@ func TestUnderFire(t *testing.T) {
 		Connections: 300,
 		Attackers:   100,
 		Cycles:      200,
+		Bytes:       16 << 20,
 		Together:    true,
 		AnyMemory:   true, // the race detector takes much of its own
 		Out:         &figures,

@@ -28,6 +28,8 @@ type Options struct {
 	Attackers int
 	// Cycles is how many clients come and go.
 	Cycles int
+	// Bytes is how many are sent through and compared.
+	Bytes int
 	// Together does everything at the same time.
 	Together bool
 	// AnyMemory accepts any use of memory.
@@ -61,6 +63,7 @@ func Run(o Options) error {
 		{"targets that never read", deaf},
 		{"targets that never stop", endless},
 		{"a target that is killed", killed},
+		{"many bytes", bytesThrough},
 	}
 	var errs []error
 	var together sync.WaitGroup

@@ -32,6 +32,7 @@ func run(args []string) error {
 		Helper:    fire.Command{Args: []string{os.Args[0], "helper"}},
 		Attackers: 300,
 		Cycles:    1000,
+		Bytes:     1 << 30,
 		Out:       os.Stdout,
 	}
 	if len(args) > 2 {
