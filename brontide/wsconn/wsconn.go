@@ -1,3 +1,5 @@
+//go:build !(js && wasm)
+
 // Package wsconn makes a net.Conn of a WebSocket, for brontide and whatever else
 // wants a stream of bytes with deadlines that can pass without harm.
 //
