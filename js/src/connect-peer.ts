@@ -66,7 +66,8 @@ export interface PeerOptions extends Omit<ConnectOptions, 'nodeId'> {
   readonly keepalive?: KeepaliveOptions | false | undefined;
   /**
    * Whether to connect again when the connection breaks, and how fast. Not by
-   * default. Each attempt has a fresh ephemeral key and the same static one. An
+   * default. The first connection is not tried again: {@link connectPeer}
+   * rejects. Each attempt has a fresh ephemeral key and the same static one. An
    * authentication failure, a wrong network, features that do not fit and an
    * application that does not read end the peer all the same.
    */

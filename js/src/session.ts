@@ -252,7 +252,8 @@ export class Session {
           ? new BrontosigError('TIMEOUT', 'the node did not answer the keepalive', { cause })
           : known;
       this.#settle(this.#failure);
-      void this.connection.close();
+      // There is nobody for whom what is still to be sent would be brought out.
+      this.abort(this.#failure);
     }
   };
 
