@@ -250,7 +250,7 @@ export async function startNodes({ origin, ipv6 = false }: { origin?: string; ip
     { name: 'bridge', addresses: addresses(`${bridge.bridge}/`) },
   ];
   return {
-    place: { carriers, bridge: bridge.bridge, peer: `${bridge.nodeId}@${bridge.address}` },
+    place: { carriers, bridge: bridge.bridge, peer: `${bridge.nodeId}@${bridge.address}`, rune: bridge.rune },
     async stop() {
       await bridge.stop();
       await direct.stop();

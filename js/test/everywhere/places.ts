@@ -9,9 +9,10 @@ export interface Carrier {
 /** What a place where the tests run gives them. */
 export interface Place {
   readonly carriers: readonly Carrier[];
-  /** The URI of the bridge's own peer, and the bridge. */
+  /** The URI of the bridge's own peer, the bridge, and what allows commando calls. */
   readonly peer: string;
   readonly bridge: string;
+  readonly rune: string;
 }
 
 /** Tests by name. */

@@ -383,4 +383,45 @@ export const brontideSuite: Suite = {
     ok((await peer.ping()).rttMs >= 0, 'a time');
     await peer.close();
   },
+
+  'the bridge and its peer: commando, with replies of many parts': async ({ peer: uri, bridge, rune }) => {
+    const peer = await connectPeer(uri, { bridge, ...limit });
+    const call = { rune, ...limit };
+    const [pattern, info, echo] = await Promise.all([
+      peer.commando('pattern', { bytes: 1_000_000 }, call),
+      peer.commando('getinfo', {}, { ...call, filter: { id: true } }),
+      peer.commando('echo', ['x'.repeat(200_000)], call),
+    ]);
+    same((pattern as { pattern: string }).pattern.length, 1_000_000, 'the long reply');
+    same((info as { id: string }).id, uri.split('@')[0], 'the node');
+    same((echo as { params: string[] }).params[0]?.length, 200_000, 'the long request');
+    await fails(peer.commando('fail', {}, call), 'COMMANDO_ERROR', 'an error of the node');
+    await peer.close();
+    await fails(peer.commando('getinfo', {}, call), 'CONNECTION_CLOSED', 'after the end');
+  },
+
+  'the bridge and its peer: another connection after the first': async ({ peer: uri, bridge, rune }) => {
+    const peer = await connectPeer(uri, { bridge, reconnect: { minDelayMs: 1 }, ...limit });
+    const states: string[] = [];
+    const open = new Promise<void>((resolve) => {
+      peer.on('state', (state) => {
+        states.push(state);
+        if (state === 'open') {
+          resolve();
+        }
+      });
+    });
+    const warned = new Promise<string>((resolve) => {
+      peer.on('warning', ({ text }) => {
+        resolve(text);
+      });
+    });
+    // It must know this type and does not, so it hangs up.
+    await peer.send(0x7ffe, new Uint8Array());
+    ok((await warned).includes('32766'), 'the warning');
+    await open;
+    same(JSON.stringify(await peer.commando('echo', [1], { rune, ...limit })), '{"params":[1]}', 'the reply');
+    await peer.close();
+    same(states.join(), 'reconnecting,open,closed', 'the states');
+  },
 };
