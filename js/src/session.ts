@@ -44,6 +44,8 @@ export class Session {
   /** Set while a full queue keeps messages from being read. */
   #paused = false;
   #pollDue = false;
+  /** Set when the connection has ended, though something may be left to read. */
+  #over = false;
   #onClosed = (): void => undefined;
   #ended: BrontosigError | undefined;
 
@@ -119,6 +121,7 @@ export class Session {
   async run(events: SessionEvents): Promise<CloseInfo> {
     this.#poll();
     void this.connection.closed.then(() => {
+      this.#over = true;
       this.#onClosed();
     });
     let replied: Promise<void> | undefined;
@@ -138,7 +141,7 @@ export class Session {
           await replied;
           replied = this.#send(received.reply).catch(() => undefined);
         }
-        if (room !== undefined) {
+        if (room !== undefined && !this.#isOver()) {
           await this.#pause(room);
         }
       }
@@ -146,6 +149,11 @@ export class Session {
       this.#failure ??= asError('CONNECTION_CLOSED', 'the connection broke', cause);
     }
     return this.#end();
+  }
+
+  /** Whether the connection has ended, which may happen during any wait. */
+  #isOver(): boolean {
+    return this.#over;
   }
 
   /** Sends a message of the application. */
@@ -215,7 +223,8 @@ export class Session {
     try {
       await new Promise<void>((resolve, reject) => {
         void room.then(resolve);
-        // The connection's end is noticed too, though nothing is read.
+        // The connection's end is noticed too, though nothing is read. What is
+        // left then is bounded.
         this.#onClosed = resolve;
         cancel = this.#timing.after(READER_PATIENCE, () => {
           reject(new BrontosigError('QUEUE_FULL', 'more messages arrived than the application took'));

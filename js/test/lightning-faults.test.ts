@@ -168,6 +168,25 @@ void test('a thousand messages on a link that is dead', async () => {
   });
 });
 
+void test('a node that hangs up while the reader is slow', async () => {
+  await withRawNode({ maxQueuedBytes: 1 << 18, keepalive: false }, async (peer, { socket, machine }, timing) => {
+    const message = new Uint8Array(60_000);
+    message.set([0x80, 0x01]);
+    for (let i = 0; i < 4; i++) {
+      socket.write(machine.encrypt(message));
+    }
+    await timing.timerSet(); // full: nothing is read any more
+    socket.end();
+    const { by, error } = await peer.closed;
+    assert.deepEqual({ by, error }, { by: 'remote', error: undefined });
+    let count = 0;
+    for await (const { payload } of peer.messages()) {
+      count += payload.length / 59_998;
+    }
+    assert.equal(count, 4);
+  });
+});
+
 void test('a slow link is not a dead one', async () => {
   await withRawNode({ keepalive: { intervalMs: 10_000, timeoutMs: 5_000 }, closeTimeoutMs: 100 }, async (peer, { socket, machine }, timing) => {
     socket.pause();
