@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"runtime"
 	"strings"
@@ -62,8 +63,12 @@ func (p *pair) sendMessage(t *testing.T, b []byte, rng *rand.Rand) error {
 func TestRandomSplits(t *testing.T) {
 	const size = 4 << 20
 	rng := newRand(t)
-	for range 4 {
-		p := join(t, Config{})
+	for i := range 4 {
+		start := (*httptest.Server).Start
+		if i == 3 {
+			start = (*httptest.Server).StartTLS
+		}
+		p := joinWith(t, Config{}, start)
 		p.open(t)
 		up, down := newPattern(size, rng), newPattern(size, rng)
 		clientRand, targetRand := rand.New(rand.NewPCG(rng.Uint64(), 1)), rand.New(rand.NewPCG(rng.Uint64(), 2))
@@ -99,6 +104,80 @@ func TestRandomSplits(t *testing.T) {
 		p.hangUp(t)
 		_, err := client.Read(make([]byte, 1))
 		expectClose(t, err, endNodeClosed)
+	}
+}
+
+// slowly reads to the end, in pieces, with pauses, and returns what came before
+// the end and why it ended.
+func slowly(from io.Reader, rng *rand.Rand) (got []byte, err error) {
+	buf := make([]byte, 1+rng.IntN(1<<16))
+	pause := rng.IntN(4) == 0
+	for {
+		n, err := from.Read(buf)
+		got = append(got, buf[:n]...)
+		if err != nil {
+			return got, err
+		}
+		if pause && rng.IntN(8) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// TestAbruptEnds lets either side end, in good order or not, at any moment while
+// both send. Each must have got the first part of what the other sent, and all
+// of it from a side that ended in good order.
+func TestAbruptEnds(t *testing.T) {
+	rng := newRand(t)
+	for i := range 60 {
+		p := join(t, Config{})
+		p.open(t)
+		up, down := newPattern(rng.IntN(1<<21), rng), newPattern(rng.IntN(1<<21), rng)
+		rngs := make([]*rand.Rand, 4)
+		for i := range rngs {
+			rngs[i] = rand.New(rand.NewPCG(rng.Uint64(), uint64(i)))
+		}
+		var work sync.WaitGroup
+		var fromClient, fromTarget []byte
+		var clientEnd error
+		work.Go(func() { fromClient, _ = slowly(p.target, rngs[0]) })
+		work.Go(func() { fromTarget, clientEnd = slowly(&clientStream{ws: p.ws}, rngs[1]) })
+		// The side that ends does so when it has sent all, the other goes on.
+		sendUp := func() error {
+			return inPieces(up, 1<<16, rngs[2], func(b []byte) error { return p.sendMessage(t, b, rngs[2]) })
+		}
+		sendDown := func() error {
+			return inPieces(down, 1<<16, rngs[3], func(b []byte) error { _, err := p.target.Write(b); return err })
+		}
+		how := i % 4
+		work.Go(func() {
+			err := sendUp()
+			switch {
+			case how == 0 && err == nil:
+				_ = p.ws.Close(websocket.StatusNormalClosure, "")
+			case how == 1:
+				_ = p.ws.CloseNow()
+			}
+		})
+		work.Go(func() {
+			err := sendDown()
+			switch {
+			case how == 2 && err == nil:
+				_ = p.target.CloseWrite()
+			case how == 3:
+				p.reset(t)
+			}
+		})
+		work.Wait()
+		if !bytes.HasPrefix(up, fromClient) || how == 0 && len(fromClient) != len(up) {
+			t.Errorf("way %d: the target got %d bytes of %d", how, len(fromClient), len(up))
+		}
+		if !bytes.HasPrefix(down, fromTarget) || how == 2 && len(fromTarget) != len(down) {
+			t.Errorf("way %d: the client got %d bytes of %d, then %v", how, len(fromTarget), len(down), clientEnd)
+		}
+		if t.Failed() {
+			return
+		}
 	}
 }
 

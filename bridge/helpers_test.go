@@ -60,11 +60,17 @@ func closedPort(t *testing.T) string {
 
 type testBridge struct {
 	*Bridge
-	url string // "ws://127.0.0.1:PORT"
+	url    string // "ws://127.0.0.1:PORT"
+	client *http.Client
 }
 
 // serve runs a bridge on loopback and makes sure that it ends.
 func serve(t *testing.T, cfg Config) *testBridge {
+	t.Helper()
+	return serveWith(t, cfg, (*httptest.Server).Start)
+}
+
+func serveWith(t *testing.T, cfg Config, start func(*httptest.Server)) *testBridge {
 	t.Helper()
 	b, err := New(cfg)
 	if err != nil {
@@ -72,14 +78,15 @@ func serve(t *testing.T, cfg Config) *testBridge {
 	}
 	// A test's target need not end its side, and a stalled client never answers.
 	b.settings.timeouts.answer, b.settings.timeouts.linger = time.Second, time.Second
-	server := httptest.NewServer(b)
+	server := httptest.NewUnstartedServer(b)
+	start(server)
 	t.Cleanup(func() {
 		if err := b.Shutdown(testContext(t)); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
 		server.Close()
 	})
-	return &testBridge{b, "ws" + strings.TrimPrefix(server.URL, "http")}
+	return &testBridge{b, "ws" + strings.TrimPrefix(server.URL, "http"), server.Client()}
 }
 
 // dial opens a path of the bridge, as a browser if origin is not empty.
@@ -89,7 +96,7 @@ func (b *testBridge) dial(t *testing.T, path, origin string) (*websocket.Conn, *
 	if origin != "" {
 		header.Set("Origin", origin)
 	}
-	ws, resp, err := websocket.Dial(testContext(t), b.url+path, &websocket.DialOptions{HTTPHeader: header})
+	ws, resp, err := websocket.Dial(testContext(t), b.url+path, &websocket.DialOptions{HTTPHeader: header, HTTPClient: b.client})
 	if err == nil {
 		ws.SetReadLimit(-1)
 		t.Cleanup(func() { _ = ws.CloseNow() })
@@ -108,9 +115,14 @@ type pair struct {
 // join connects a client to a target through a new bridge.
 func join(t *testing.T, cfg Config) *pair {
 	t.Helper()
+	return joinWith(t, cfg, (*httptest.Server).Start)
+}
+
+func joinWith(t *testing.T, cfg Config, start func(*httptest.Server)) *pair {
+	t.Helper()
 	l := listen(t)
 	cfg.Allow = append(cfg.Allow, l.Addr().String())
-	b := serve(t, cfg)
+	b := serveWith(t, cfg, start)
 	ws, _, err := b.dial(t, "/"+l.Addr().String(), "")
 	if err != nil {
 		t.Fatal(err)
