@@ -21,17 +21,20 @@
 // 4000 plus the status, with the same reason.
 //
 //	400  4400  the path is not a route, or what the client sent is not BOLT-8
-//	403  4403  the target is not allowed; with status only: the origin is not
-//	     4408  the client sent no act one in time, or nobody sent anything for long
+//	403  4403  the target, the form of path or the token is not allowed; with
+//	           status only: the origin is not
+//	     4408  the client sent no act one in time, nobody sent anything for long,
+//	           the client does not answer pings, or the connection is too old
 //	421        the Host header names another server
 //	426        the request does not ask for a WebSocket
-//	429  4429  too many connections from one client
+//	429  4429  too many connections of one client
 //	502  4502  the node cannot be reached, is no Lightning node, or its connection broke
-//	503  4503  the bridge is full, or is shutting down
+//	503  4503  the bridge has no room, for this node or at all, or is shutting down
 //	504  4504  the node did not answer the dial or act one in time
 //
 // An open connection also ends with 1000 when the node ended its stream, with
-// 1001 when the bridge shuts down and with 1003 when the client sent a text
-// message. WebSocket knows no half-open state: the end of either side ends both,
-// after everything that this side had sent is delivered.
+// 1001 when the bridge shuts down, with 1003 when the client sent a text message
+// and with 1009 when it sent one that is too large. WebSocket knows no half-open
+// state: the end of either side ends both, after everything that this side had
+// sent is delivered.
 package bridge

@@ -36,8 +36,8 @@ func checkAct(act *[actSize]byte) error {
 
 // readActTwo reads the target's answer. A first byte that is not the version
 // ends it at once: a service of another kind may never send 50 bytes. When the
-// target ends its stream in the middle of the act, the bytes that came are
-// returned with io.EOF, or io.ErrUnexpectedEOF if there were any.
+// target ends its stream the error is io.EOF, or io.ErrUnexpectedEOF in the
+// middle of the act.
 func readActTwo(target io.Reader) (act [actSize]byte, n int, err error) {
 	if n, err = io.ReadFull(target, act[:1]); err != nil {
 		return act, n, err

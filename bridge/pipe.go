@@ -27,6 +27,8 @@ type pipe struct {
 	directions sync.WaitGroup
 	left       atomic.Int32 // directions that still run
 	writing    atomic.Bool  // up waits for the target
+	sending    atomic.Bool  // down waits for the client
+	pinging    atomic.Bool  // so does a ping
 
 	ended    atomic.Bool
 	done     chan struct{} // closed when ended is set
@@ -112,15 +114,19 @@ func (p *pipe) look() {
 	if p.ended.Load() {
 		return
 	}
-	v := p.watch.look(p.ws.carrier.heard.Load(), p.writing.Load())
+	v := p.watch.look(p.ws.carrier.heard.Load(), p.writing.Load() || p.sending.Load())
 	if v.ended {
 		p.end(v.ending)
 		return
 	}
-	if v.ping {
+	if v.ping && !p.pinging.Swap(true) {
 		// Waits behind bytes that the client has not taken. The next look does
 		// not wait for it.
-		_ = p.ws.carrier.control(framePing, nil)
+		at := p.watch.clock.now() // the answer may be here before the write returns
+		if p.ws.carrier.control(framePing, nil) == nil {
+			p.watch.pinged.Store(at)
+		}
+		p.pinging.Store(false)
 	}
 }
 
@@ -245,24 +251,21 @@ func (p *pipe) actTwo() bool {
 		// Nobody has asked yet.
 		err = errNotAct
 	}
-	c := newChunk()
-	defer c.free()
-	copy(c.room(), act[:n])
 	switch {
 	case err == nil:
 		// Before the client has the act, so that its answer finds the gate open.
 		p.watch.enter(open)
-		return p.writeClient(c, n)
-	case errors.Is(err, errNotAct):
+		c := newChunk()
+		defer c.free()
+		return p.writeClient(c, copy(c.room(), act[:]))
+	case errors.Is(err, errNotAct), errors.Is(err, io.ErrUnexpectedEOF):
 		p.end(endNotActTwo)
 	case n == 0 && p.watch.stage.Load() == awaitActTwo:
 		// A node that got an act one for another key ends the connection.
 		// Whether its end arrives as FIN or as RST says nothing more.
 		p.end(endNoActTwo)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		if n == 0 || p.writeClient(c, n) {
-			p.end(endNodeClosed)
-		}
+	case errors.Is(err, io.EOF):
+		p.end(endNodeClosed)
 	default:
 		p.end(endNodeLost)
 	}
@@ -271,7 +274,10 @@ func (p *pipe) actTwo() bool {
 
 // writeClient is writeTarget's twin. It writes the n bytes in a chunk's room.
 func (p *pipe) writeClient(c *chunk, n int) bool {
-	if err := p.ws.carrier.send(c, n); err != nil {
+	p.sending.Store(true)
+	err := p.ws.carrier.send(c, n)
+	p.sending.Store(false)
+	if err != nil {
 		return false
 	}
 	p.fromTarget.Add(int64(n))

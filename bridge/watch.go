@@ -82,8 +82,8 @@ type verdict struct {
 }
 
 // look judges by the clock, and sets it for the next look. heard is when the
-// client's last byte came; deaf means that its bytes are not being read, so that
-// its silence says nothing.
+// client's last byte came; deaf means that its bytes are not being read, or that
+// it does not read itself, so that its silence says nothing.
 func (w *watch) look(heard int64, deaf bool) verdict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +122,6 @@ func (w *watch) judge(heard int64, deaf bool) verdict {
 	case asked:
 		expire(pinged, w.timeouts.ping, endNoPong)
 	case left(heard, w.timeouts.ping) <= 0:
-		w.pinged.Store(now)
 		v.ping = true
 		v.again = min(v.again, w.timeouts.ping)
 	default:
