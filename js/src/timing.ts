@@ -9,26 +9,28 @@ export interface Timing {
 }
 
 /**
- * The clock of the platform. `performance.now()` stands still on some systems
- * while they sleep, and `Date.now()` jumps when the clock is set. Of the two
- * advances since the last look the greater one counts: a jump ahead looks like a
- * sleep, which does no harm, and one back does nothing.
+ * Makes one clock of two. `performance.now()` stands still on some systems while
+ * they sleep, and `Date.now()` jumps when the clock is set. Of the two advances
+ * since the last look the greater one counts: a jump ahead looks like a sleep,
+ * which does no harm, and one back does nothing.
  */
-function systemClock(): () => number {
-  let steady = performance.now();
-  let wall = Date.now();
+export function clockOf(steady: () => number, wall: () => number): () => number {
+  let [lastSteady, lastWall] = [steady(), wall()];
   let elapsed = 0;
   return () => {
-    const [steadyNow, wallNow] = [performance.now(), Date.now()];
-    elapsed += Math.max(steadyNow - steady, wallNow - wall);
-    [steady, wall] = [steadyNow, wallNow];
+    const [steadyNow, wallNow] = [steady(), wall()];
+    elapsed += Math.max(steadyNow - lastSteady, wallNow - lastWall);
+    [lastSteady, lastWall] = [steadyNow, wallNow];
     return elapsed;
   };
 }
 
 /** The time and chance of the platform. */
 export const systemTiming: Timing = {
-  now: systemClock(),
+  now: clockOf(
+    () => performance.now(),
+    () => Date.now(),
+  ),
   after: (ms, run) => {
     const timer = setTimeout(run, ms);
     return () => {
