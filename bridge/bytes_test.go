@@ -212,7 +212,8 @@ func repeated(pattern []byte, n int) []byte {
 }
 
 func TestSlowClient(t *testing.T) {
-	p := join(t, Config{})
+	// Many times longer than that it takes nothing, and is not dropped for it.
+	p := join(t, Config{PingInterval: 20 * time.Millisecond})
 	p.open(t)
 	pattern := newPattern(1<<20, newRand(t))
 	sent := untilBlocked(t, pattern, func(b []byte) (int, error) {

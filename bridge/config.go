@@ -109,7 +109,8 @@ type Config struct {
 	DialTimeout, HandshakeTimeout, IdleTimeout, MaxLifetime time.Duration
 
 	// PingInterval is how long a client may be silent before the bridge sends
-	// it a WebSocket ping, and then how long it may take to answer.
+	// it a WebSocket ping. It has four times as long to answer, from when bytes
+	// last moved: the ping may be behind many.
 	PingInterval time.Duration
 
 	// Logger receives one line for every attempt and one for its end. It never

@@ -28,6 +28,10 @@ const (
 	lingerTimeout = 10 * time.Second
 )
 
+// pongPatience is how many times the ping interval a client may take to answer a
+// ping while nothing moves.
+const pongPatience = 4
+
 // lingerBytes bounds what is read of a node that goes on sending all the same.
 const lingerBytes = 8 << 20
 
@@ -120,7 +124,8 @@ func (w *watch) judge(heard int64, deaf bool) verdict {
 	case asked && deaf:
 		v.again = min(v.again, w.timeouts.ping)
 	case asked:
-		expire(pinged, w.timeouts.ping, endNoPong)
+		// The ping may be behind megabytes in the buffers of a slow network.
+		expire(max(pinged, w.moved.Load()), pongPatience*w.timeouts.ping, endNoPong)
 	case left(heard, w.timeouts.ping) <= 0:
 		v.ping = true
 		v.again = min(v.again, w.timeouts.ping)

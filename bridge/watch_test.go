@@ -12,7 +12,7 @@ import (
 
 // TestJudge looks at the clock of a pipe at chosen moments.
 func TestJudge(t *testing.T) {
-	limits := &timeouts{handshake: 10, idle: 100, lifetime: 1000, ping: 30}
+	limits := &timeouts{handshake: 10, idle: 100, lifetime: 1000, ping: 20}
 	for _, tc := range []struct {
 		about                      string
 		stage                      int32
@@ -25,24 +25,26 @@ func TestJudge(t *testing.T) {
 		{"act one is late", awaitActOne, 0, 0, 0, 0, false, 10, verdict{ending: endLateActOne, ended: true}},
 		{"waits for act two", awaitActTwo, 20, 20, 20, 0, false, 25, verdict{again: 5}},
 		{"act two is late", awaitActTwo, 20, 20, 20, 0, false, 30, verdict{ending: endLateActTwo, ended: true}},
-		{"bytes move", open, 20, 490, 490, 0, false, 500, verdict{again: 20}},
+		{"bytes move", open, 20, 490, 490, 0, false, 500, verdict{again: 10}},
 		{"nothing moves", open, 20, 400, 490, 0, false, 500, verdict{ending: endIdle, ended: true}},
-		{"the client is silent", open, 20, 450, 470, 0, false, 500, verdict{ping: true, again: 30}},
+		{"the client is silent", open, 20, 450, 470, 0, false, 500, verdict{ping: true, again: 20}},
 		{"the client is silent, soon idle", open, 20, 405, 470, 0, false, 500, verdict{ping: true, again: 5}},
-		{"a ping is out", open, 20, 450, 450, 480, false, 500, verdict{again: 10}},
-		{"a ping was not answered", open, 20, 450, 450, 470, false, 500, verdict{ending: endNoPong, ended: true}},
-		{"a ping was not answered, but nobody reads", open, 20, 450, 450, 470, true, 500, verdict{again: 30}},
-		{"a ping was answered", open, 20, 450, 495, 490, false, 500, verdict{again: 25}},
+		{"a ping is out", open, 20, 450, 450, 480, false, 500, verdict{again: 50}},
+		{"a ping was not answered", open, 20, 480, 350, 480, false, 570, verdict{ending: endNoPong, ended: true}},
+		{"a ping was not answered, but bytes moved", open, 20, 560, 350, 380, false, 570, verdict{again: 70}},
+		{"a ping was not answered, but nobody reads", open, 20, 550, 350, 380, true, 570, verdict{again: 20}},
+		{"a ping was answered", open, 20, 450, 495, 490, false, 500, verdict{again: 15}},
 		{"it has lasted long", open, 20, 999, 999, 0, false, 1000, verdict{ending: endTooOld, ended: true}},
 	} {
-		w := watch{timeouts: limits, clock: clock{time.Now().Add(-time.Duration(tc.now))}}
 		// Nanoseconds pass while the test runs, so it counts in minutes.
 		scale := int64(time.Minute)
-		w.timeouts = &timeouts{
-			handshake: limits.handshake * time.Minute, idle: limits.idle * time.Minute,
-			lifetime: limits.lifetime * time.Minute, ping: limits.ping * time.Minute,
+		w := watch{
+			clock: clock{time.Now().Add(-time.Duration(tc.now * scale))},
+			timeouts: &timeouts{
+				handshake: limits.handshake * time.Minute, idle: limits.idle * time.Minute,
+				lifetime: limits.lifetime * time.Minute, ping: limits.ping * time.Minute,
+			},
 		}
-		w.clock = clock{time.Now().Add(-time.Duration(tc.now * scale))}
 		w.stage.Store(tc.stage)
 		w.since.Store(tc.since * scale)
 		w.moved.Store(tc.moved * scale)

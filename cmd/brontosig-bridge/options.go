@@ -54,7 +54,7 @@ type options struct {
 	HandshakeTimeout    time.Duration `default:"${handshakeTimeout}" placeholder:"TIME" help:"Time for each of the first two acts of BOLT-8 (default: ${default})."`
 	IdleTimeout         time.Duration `default:"${idleTimeout}" placeholder:"TIME" help:"Time without a byte in either direction (default: ${default})."`
 	MaxLifetime         time.Duration `default:"${maxLifetime}" placeholder:"TIME" help:"Time that a connection lasts (default: ${default})."`
-	PingInterval        time.Duration `default:"${pingInterval}" placeholder:"TIME" help:"Silence of a client after which it is pinged, and in which it must answer (default: ${default})."`
+	PingInterval        time.Duration `default:"${pingInterval}" placeholder:"TIME" help:"Silence of a client after which it is pinged; it may take four times as long to answer (default: ${default})."`
 	DrainTimeout        time.Duration `default:"20s" placeholder:"TIME" help:"Time for open connections to close after SIGTERM (default: ${default})."`
 
 	LogFormat string `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Form of the logs on the standard error: text or json (default: ${default})."`
