@@ -40,9 +40,17 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the program at once.
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		// A second signal ends the program at once, with the code that shells
+		// give one that a signal has ended.
+		second := <-signals
+		os.Exit(128 + int(second.(syscall.Signal)))
+	}()
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	os.Exit(run(ctx, hangups, os.Args[1:], os.Stdout, os.Stderr))
