@@ -58,6 +58,15 @@ func (k *keepalive) deadline() Millis {
 	return min(max(k.pinged, k.received, k.drained)+k.Timeout, k.pinged+patience*k.Timeout)
 }
 
+// look is when to look at a ping that waits again: at its deadline, or before that
+// when the next one would be due if it has been answered.
+func (k *keepalive) look(now Millis) Millis {
+	if next := k.pinged + k.Interval; next > now {
+		return min(next, k.deadline())
+	}
+	return k.deadline()
+}
+
 // check returns an error for times that cannot be.
 func (k *Keepalive) check() error {
 	if k.Interval < 0 || k.Interval > 0 && (k.Interval < PingInterval || k.Timeout < PingInterval) {
@@ -90,7 +99,7 @@ func (p *Peer) Poll(now Millis) (ping []byte, wait Millis, err error) {
 	next := now
 	switch {
 	case k.waiting && now < k.deadline():
-		next = k.deadline()
+		next = k.look(now)
 	case k.waiting && (!late || k.again):
 		p.closed = true
 		return nil, 0, newError(ErrSilent, fmt.Sprintf("no answer to a ping for %d ms", now-k.pinged))
@@ -105,7 +114,7 @@ func (p *Peer) Poll(now Millis) (ping []byte, wait Millis, err error) {
 	if next == now {
 		k.waiting, k.pinged = true, now
 		_, ping = p.ping(now, AnyPong, 0, true)
-		next = k.deadline()
+		next = k.look(now)
 	}
 	k.due = next
 	return ping, next - now, nil

@@ -9,7 +9,11 @@ type alive struct {
 }
 
 func newAlive(t *testing.T) alive {
-	p := started(t, Config{Keepalive: Keepalive{Interval: 30000, Timeout: 20000}})
+	return newAliveWith(t, Keepalive{Interval: 30000, Timeout: 20000})
+}
+
+func newAliveWith(t *testing.T, keepalive Keepalive) alive {
+	p := started(t, Config{Keepalive: keepalive})
 	deliver(t, p, unhex(t, "0010 0000 0000"))
 	return alive{p, t}
 }
@@ -67,6 +71,19 @@ func TestKeepalivePings(t *testing.T) {
 	a.gone(80000)
 }
 
+// TestKeepaliveFrequent has a timeout that is longer than the interval: pings that
+// are answered come at the interval all the same.
+func TestKeepaliveFrequent(t *testing.T) {
+	a := newAliveWith(t, Keepalive{Interval: 25000, Timeout: 30000})
+	for now := Millis(25000); now <= 250000; now += 25000 {
+		a.poll(now, true, 25000)
+		a.answer(now + 100)
+	}
+	a.poll(275000, true, 25000)
+	a.poll(300000, false, 5000)
+	a.gone(305000)
+}
+
 func TestKeepaliveAdaptsToTraffic(t *testing.T) {
 	a := newAlive(t)
 	// Traffic in both directions needs no pings.
@@ -106,7 +123,8 @@ func TestKeepalivePatience(t *testing.T) {
 	a := newAlive(t)
 	a.poll(30000, true, 20000)
 	a.receive(45000)
-	a.poll(50000, false, 15000)
+	a.poll(50000, false, 10000)
+	a.poll(60000, false, 5000)
 	a.receive(65000)
 	a.poll(65000, false, 20000)
 	a.receive(85000)

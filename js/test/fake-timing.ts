@@ -11,8 +11,12 @@ interface Timer {
 export class FakeTiming implements Timing {
   /** What {@link random} returns. */
   chance = 0.5;
-  #now = 1000;
+  #now: number;
   readonly #timers = new Set<Timer>();
+
+  constructor(now = 1000) {
+    this.#now = now;
+  }
 
   now(): number {
     return this.#now;

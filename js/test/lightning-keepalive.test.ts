@@ -73,6 +73,21 @@ void test('after a sleep there is one fresh ping', async () => {
   assert.equal(timing.timers, 0);
 });
 
+void test('time goes on when its lower 32 bits start over, which they do every 49 days', async () => {
+  const timing = new FakeTiming(2 ** 32 - 40_000);
+  const { peer, node } = await meet({}, plainInit, timing);
+  const messages = peer.messages();
+  for (let i = 0; i < 4; i++) {
+    assert.equal(timing.due, 25_000);
+    await timing.pass(25_000);
+    await node.send(pongTo(await next(node)));
+    // The pong comes before this message.
+    await node.send(odd);
+    await take(messages);
+  }
+  await peer.close();
+});
+
 void test('no keepalive, no timer', async () => {
   const timing = new FakeTiming();
   const { peer } = await meet({ keepalive: false }, plainInit, timing);
