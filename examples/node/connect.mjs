@@ -1,5 +1,5 @@
 // Connects to a Lightning node, measures round trips, and shows what arrives
-// until it is interrupted:
+// until it is interrupted. A connection that breaks is made anew:
 //
 //   node examples/node/connect.mjs NODEID@HOST:PORT [BRIDGE]
 //
@@ -21,12 +21,16 @@ if (node === undefined) {
 await init();
 // The key that the node knows this program by is a fresh one. Give `secretKey`
 // to be recognised the next time.
-const peer = await connectPeer(node, { bridge, timeoutMs: 10_000 });
+const peer = await connectPeer(node, { bridge, timeoutMs: 10_000, reconnect: true });
 console.log(`connected to ${toHex(peer.remoteKey)} as ${toHex(peer.localKey)}`);
 console.log(`features ${toHex(peer.remoteInit.features)}`);
 
 peer.on('warning', ({ text }) => console.log(`warning: ${text}`));
 peer.on('error', ({ text }) => console.log(`error: ${text}`));
+peer.on('disconnect', ({ info, delayMs }) =>
+  console.log(`disconnected (${info.error?.message ?? 'in good order'}), next attempt in ${delayMs} ms`),
+);
+peer.on('state', (state) => console.log(`state ${state}`));
 process.once('SIGINT', () => peer.close());
 process.once('SIGTERM', () => peer.close());
 
@@ -35,8 +39,7 @@ for (let count = 0; count < 3; count++) {
   console.log(`round trip ${rttMs.toFixed(1)} ms`);
 }
 
+// It ends when the peer is closed, and throws if a node of another key is there.
 for await (const { type, payload } of peer.messages()) {
   console.log(`message of type ${type}, ${payload.length} bytes`);
 }
-const { by } = await peer.closed;
-console.log(`closed by ${by === 'local' ? 'us' : 'the node'}`);

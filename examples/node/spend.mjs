@@ -36,6 +36,7 @@ async function makeAddress(file, network) {
   await writeFile(file, `${content}\n`, { flag: 'wx', mode: 0o600 });
   const signers = secretKeys.map((secretKey) => new Signer(secretKey));
   console.log(taprootOutput(signers, NETWORKS[network]).address);
+  signers.forEach((signer) => signer.dispose());
 }
 
 async function spendCoins(file, address, fee, outpoints) {
@@ -47,7 +48,13 @@ async function spendCoins(file, address, fee, outpoints) {
   const coins = await Promise.all(outpoints.map((outpoint) => findCoin(rpc, outpoint, toHex(output.script))));
   const transaction = spend(coins, output, NETWORKS[network], { address, fee: BigInt(fee) });
   signTransaction(transaction, signers);
-  console.log(await rpc.call('sendrawtransaction', transaction.hex));
+  signers.forEach((signer) => signer.dispose());
+  try {
+    console.log(await rpc.call('sendrawtransaction', transaction.hex));
+  } catch (error) {
+    console.error(`It is signed but was not accepted. The command sendrawtransaction can still send it:\n${transaction.hex}`);
+    throw error;
+  }
 }
 
 async function connectRpc() {

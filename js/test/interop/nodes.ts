@@ -213,6 +213,7 @@ export class BtcdNode {
         '--rpcpass=password',
         '--nolisten',
         '--txindex',
+        '--debuglevel=MINR=warn',
         ...this.#miningAddresses.map((address) => `--miningaddr=${address}`),
       ],
       this.#folder,
