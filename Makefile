@@ -134,9 +134,10 @@ test-go: ## Run the Go tests natively
 	$(GO) test -run Allocations ./brontide
 
 .PHONY: interop
-interop: build build/brontosig-bridge build/js-test/.done ## Build lnd and btcd, and test against them
+interop: build build/brontosig-bridge build/js-test/.done $(STATICCHECK) ## Build lnd and btcd, and test against them
 	@echo "==> building lnd and btcd (the first time ten minutes to half an hour)"
-	cd interop && $(GO) vet ./buildnodes && $(GO) test ./buildnodes && $(GO) build -o ../build/buildnodes ./buildnodes
+	cd interop && $(GO) vet ./buildnodes && $(CURDIR)/$(STATICCHECK) ./buildnodes
+	cd interop && $(GO) test ./buildnodes && $(GO) build -o ../build/buildnodes ./buildnodes
 	build/buildnodes build/nodes
 	@echo "==> testing against them (about four minutes)"
 	node --test --test-concurrency=2 build/js-test/interop/*.test.js
