@@ -140,7 +140,7 @@ interop: build build/brontosig-bridge build/js-test/.done $(STATICCHECK) ## Buil
 	cd interop && $(GO) test ./buildnodes && $(GO) build -o ../build/buildnodes ./buildnodes
 	build/buildnodes build/nodes
 	@echo "==> testing against them (about four minutes)"
-	node --test --test-concurrency=2 build/js-test/interop/*.test.js
+	node --test --test-concurrency=3 build/js-test/interop/*.test.js
 
 .PHONY: interop-brontide
 interop-brontide: ## Have brontide and the brontide of lnd talk to each other

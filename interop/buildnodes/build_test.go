@@ -34,6 +34,19 @@ func TestSum(t *testing.T) {
 	}
 }
 
+// TestReadme makes sure that the README says which versions were tried.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes {
+		if !strings.Contains(string(readme), "| "+n.name+" "+n.version) {
+			t.Errorf("the README's table has no %s %s", n.name, n.version)
+		}
+	}
+}
+
 // small is a program that is built in no time.
 func small(t *testing.T) node {
 	const module, version = "golang.org/x/mod", "v0.30.0"

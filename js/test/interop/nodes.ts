@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unusedPort } from '../connections.js';
 import { BitcoinRpc, Lnd, type LndClient } from './examples.js';
-import { makeFolder, Program, removeFolder, type Ended } from './processes.js';
+import { makeFolder, Program, removeFolder } from './processes.js';
 
 const build = new URL('../../../build/', import.meta.url);
 
@@ -17,22 +17,47 @@ function built(name: string): string {
   return fileURLToPath(new URL(`${versions[0]}/${name}`, nodes));
 }
 
+/** A node with files of its own. */
+abstract class Node {
+  protected folder: string = makeFolder();
+  protected program: Program | undefined;
+
+  /** Starts it, also again: with the same files, at the same address. */
+  abstract start(): Promise<void>;
+
+  /** Runs it while `body` does, and then removes its files. */
+  protected async during(body: () => Promise<void>): Promise<void> {
+    try {
+      await this.start();
+      await body();
+    } catch (error) {
+      console.error(`the end of the node's log:\n${this.program?.log() ?? ''}`);
+      throw error;
+    } finally {
+      await this.kill();
+      removeFolder(this.folder);
+    }
+  }
+
+  /** Kills it as a power failure would. */
+  async kill(): Promise<void> {
+    await this.program?.stop('SIGKILL');
+  }
+}
+
 /** An lnd node without a chain, on loopback. */
-export class LndNode {
+export class LndNode extends Node {
   /** Where it listens for Lightning peers. */
   readonly address: string;
   /** Where its REST interface is. */
   readonly url: string;
-  /** Its files, which stay when it is stopped or killed. */
-  #folder: string;
   readonly #ports: { readonly peers: number; readonly rest: number; readonly rpc: number };
-  #program: Program | undefined;
   #client: LndClient | undefined;
   #nodeId = '';
 
   private constructor(ports: { peers: number; rest: number; rpc: number }) {
+    super();
     this.#ports = ports;
-    this.#folder = makeFolder();
     this.address = `127.0.0.1:${ports.peers}`;
     this.url = `https://127.0.0.1:${ports.rest}`;
   }
@@ -41,16 +66,7 @@ export class LndNode {
   static async run(body: (lnd: LndNode) => Promise<void>): Promise<void> {
     const ports = { peers: await unusedPort(), rest: await unusedPort(), rpc: await unusedPort() };
     const node = new LndNode(ports);
-    try {
-      await node.start();
-      await body(node);
-    } catch (error) {
-      console.error(`the end of lnd's log:\n${node.#program?.log() ?? ''}`);
-      throw error;
-    } finally {
-      await node.kill();
-      removeFolder(node.#folder);
-    }
+    await node.during(async () => body(node));
   }
 
   /** Its calls. */
@@ -78,7 +94,7 @@ export class LndNode {
 
   /** The path of one of its files. */
   file(...path: string[]): string {
-    return join(this.#folder, ...path);
+    return join(this.folder, ...path);
   }
 
   /** The path of its certificate. */
@@ -91,14 +107,13 @@ export class LndNode {
     return this.file('data', 'chain', 'bitcoin', 'simnet', 'admin.macaroon');
   }
 
-  /** Starts it, also again: with the same keys, at the same address. */
-  async start(): Promise<void> {
+  override async start(): Promise<void> {
     const { peers, rest, rpc } = this.#ports;
-    this.#program = new Program(
+    this.program = new Program(
       'lnd',
       built('lnd'),
       [
-        `--lnddir=${this.#folder}`,
+        `--lnddir=${this.folder}`,
         '--noseedbackup',
         '--bitcoin.simnet',
         '--bitcoin.node=nochainbackend',
@@ -108,9 +123,9 @@ export class LndNode {
         `--restlisten=127.0.0.1:${rest}`,
         '--debuglevel=PEER=debug',
       ],
-      this.#folder,
+      this.folder,
     );
-    await this.#program.line(/gRPC proxy started/);
+    await this.program.line(/gRPC proxy started/);
     this.#client = new Lnd({
       url: this.url,
       certificate: readFileSync(this.certificateFile, 'utf8'),
@@ -132,44 +147,42 @@ export class LndNode {
 
   /** Starts it with other keys. It must have been stopped or killed. */
   async startAsAnother(): Promise<void> {
-    removeFolder(this.#folder);
-    this.#folder = makeFolder();
+    removeFolder(this.folder);
+    this.folder = makeFolder();
     await this.start();
   }
 
   /** Waits for a line of its log. */
   async line(pattern: RegExp): Promise<string> {
-    return this.#program!.line(pattern);
+    return this.program!.line(pattern);
   }
 
   /** Lets it do nothing more, though its connections stay. */
   freeze(): void {
-    this.#program!.signal('SIGSTOP');
+    this.program!.signal('SIGSTOP');
   }
 
-  /** Kills it as a power failure would. */
-  async kill(): Promise<Ended | undefined> {
+  override async kill(): Promise<void> {
     this.#client = undefined;
-    return this.#program?.stop('SIGKILL');
+    await super.kill();
   }
 }
 
 /** A btcd node on a network of its own, on loopback. */
-export class BtcdNode {
+export class BtcdNode extends Node {
   /** Where its JSON-RPC interface is, with the credentials. */
   readonly url: string;
   /** The path of its certificate. */
   readonly certificateFile: string;
-  readonly #folder = makeFolder();
   readonly #port: number;
   readonly #miningAddresses: readonly string[];
-  #program: Program | undefined;
 
   private constructor(port: number, miningAddresses: readonly string[]) {
+    super();
     this.#port = port;
     this.#miningAddresses = miningAddresses;
     this.url = `https://user:password@127.0.0.1:${port}`;
-    this.certificateFile = join(this.#folder, 'rpc.cert');
+    this.certificateFile = join(this.folder, 'rpc.cert');
   }
 
   /**
@@ -179,16 +192,7 @@ export class BtcdNode {
    */
   static async run(miningAddresses: readonly string[], body: (btcd: BtcdNode) => Promise<void>): Promise<void> {
     const node = new BtcdNode(await unusedPort(), miningAddresses);
-    try {
-      await node.start();
-      await body(node);
-    } catch (error) {
-      console.error(`the end of btcd's log:\n${node.#program?.log() ?? ''}`);
-      throw error;
-    } finally {
-      await node.stop();
-      removeFolder(node.#folder);
-    }
+    await node.during(async () => body(node));
   }
 
   /** Its calls. */
@@ -196,18 +200,17 @@ export class BtcdNode {
     return new BitcoinRpc({ url: this.url, certificate: readFileSync(this.certificateFile, 'utf8') });
   }
 
-  /** Starts it, also again: with the same chain. */
-  async start(): Promise<void> {
-    this.#program = new Program(
+  override async start(): Promise<void> {
+    this.program = new Program(
       'btcd',
       built('btcd'),
       [
         '--simnet',
-        `--configfile=${join(this.#folder, 'btcd.conf')}`,
-        `--datadir=${join(this.#folder, 'data')}`,
-        `--logdir=${join(this.#folder, 'logs')}`,
+        `--configfile=${join(this.folder, 'btcd.conf')}`,
+        `--datadir=${join(this.folder, 'data')}`,
+        `--logdir=${join(this.folder, 'logs')}`,
         `--rpccert=${this.certificateFile}`,
-        `--rpckey=${join(this.#folder, 'rpc.key')}`,
+        `--rpckey=${join(this.folder, 'rpc.key')}`,
         `--rpclisten=127.0.0.1:${this.#port}`,
         '--rpcuser=user',
         '--rpcpass=password',
@@ -216,14 +219,14 @@ export class BtcdNode {
         '--debuglevel=MINR=warn',
         ...this.#miningAddresses.map((address) => `--miningaddr=${address}`),
       ],
-      this.#folder,
+      this.folder,
     );
-    await this.#program.line(/RPC server listening/);
+    await this.program.line(/RPC server listening/);
   }
 
   /** Stops it in good order. */
-  async stop(): Promise<Ended | undefined> {
-    return this.#program?.stop('SIGTERM');
+  async stop(): Promise<void> {
+    await this.program?.stop('SIGTERM');
   }
 }
 
