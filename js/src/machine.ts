@@ -61,6 +61,8 @@ const CHUNK = 65_536;
 export class Machine extends Handle {
   /** An error that came after good messages, for the next call of receive. */
   #pending: Error | undefined;
+  /** Whether the handshake may still draw random bytes. */
+  #mayDraw = true;
 
   /**
    * Makes one end.
@@ -85,7 +87,7 @@ export class Machine extends Handle {
    *
    * @returns what an initiator sends first, 50 bytes; nothing for a responder.
    * @throws BrontosigError WRONG_ACT if an initiator has begun already, POISONED,
-   * DISPOSED.
+   * RANDOM_FAILED, DISPOSED.
    */
   start(): Uint8Array<ArrayBuffer> {
     requireRandom();
@@ -99,7 +101,7 @@ export class Machine extends Handle {
    * @throws TypeError if the argument is no Uint8Array.
    * @throws BrontosigError UNSUPPORTED_VERSION, INVALID_PUBLIC_KEY, MAC_FAILED,
    * each of which ends the connection; POISONED from then on; WRONG_ACT before
-   * `start`; DISPOSED.
+   * `start`; RANDOM_FAILED, which changes nothing; DISPOSED.
    */
   receive(data: Uint8Array): Received {
     const input = bytes('data', data, [0, Infinity]);
@@ -108,6 +110,10 @@ export class Machine extends Handle {
     if (pending !== undefined) {
       this.#pending = undefined;
       throw pending;
+    }
+    if (this.#mayDraw) {
+      requireRandom();
+      this.#mayDraw = this.state === 'handshake';
     }
     let send: Uint8Array<ArrayBuffer> | undefined;
     let messages: Uint8Array<ArrayBuffer>[] = [];

@@ -18,6 +18,7 @@ import {
   optionalSecretKey,
   publicKey,
 } from './musig2-check.js';
+import { requireRandom } from './random.js';
 import { call, output } from './runtime.js';
 
 /** Options of a {@link Nonce}. */
@@ -56,6 +57,7 @@ export class Nonce extends Handle {
     const aggregateKey = optional(o.aggregateKey, xOnly);
     const extraInput = optionalExtraInput('extraInput', o.extraInput);
     const message = optional(o.message, (m) => checkMessage('message', m));
+    requireRandom();
     super(
       call(
         'musig2_nonce_new',

@@ -22,6 +22,7 @@ import {
   type Tweak,
 } from './musig2-check.js';
 import { Coordinator, madeByContext, Nonce, Session } from './musig2-session.js';
+import { requireRandom } from './random.js';
 import { call, output } from './runtime.js';
 
 export type { SessionState } from './generated.js';
@@ -204,6 +205,7 @@ export class Context extends Handle {
     const extraInput = optionalExtraInput('extraInput', o.extraInput);
     const message = optional(o.message, (m) => checkMessage('message', m));
     const nonce = o.nonce === undefined ? 0 : handleOf(o.nonce);
+    requireRandom();
     return new Session(madeByContext, () =>
       call(
         'musig2_session_new',
