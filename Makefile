@@ -252,8 +252,9 @@ $(BENCHSTAT):
 	GOBIN=$(CURDIR)/$(@D) $(GO) install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)
 
 .PHONY: bench-memory
-bench-memory: build ## Measure the memory of many sessions
+bench-memory: build ## Measure the memory of many sessions, messages and connections
 	@node --expose-gc js/bench/memory.mjs
+	@node --expose-gc js/bench/memory-connections.mjs
 
 .PHONY: clean
 clean: ## Remove everything that was built
