@@ -81,14 +81,15 @@ func (p *Peer) Address() string { return p.listener.Addr().String() }
 func (p *Peer) Close() error {
 	p.mu.Lock()
 	p.closed = true
-	errs := []error{p.listener.Close()}
+	err := p.listener.Close()
 	for conn := range p.conns {
-		// Ends the goroutine that serves it, wherever that is.
-		errs = append(errs, conn.Close())
+		// Ends the goroutine that serves it, wherever that is. A client that hung
+		// up while a message was on its way is no failure of the peer's.
+		p.ended(conn.Close())
 	}
 	p.mu.Unlock()
 	p.running.Wait()
-	return errors.Join(errs...)
+	return err
 }
 
 func (p *Peer) accept() {
