@@ -80,8 +80,8 @@
 //	                     lnd's allows five seconds for the read of act two and
 //	                     any time for its writes.
 //	NewListener          Takes options in place of lnd's function: AcceptPeer,
-//	                     which also sees the address, and OnHandshakeError. So
-//	                     there is no DisabledBanClosure.
+//	                     which also sees the address, OnHandshakeError and
+//	                     HandshakeBounds. So there is no DisabledBanClosure.
 //	Listener.Accept      Returns only connections that came through; lnd's also
 //	                     returns the errors of those that did not.
 //	Listener             lnd's has 50 slots and holds one until Accept has

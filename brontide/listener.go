@@ -12,7 +12,7 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2"
 )
 
-// Bounds of a Listener.
+// Bounds of a Listener. HandshakeBounds sets the first two and the last.
 const (
 	// MaxHandshakes is how many handshakes a Listener has under way at most.
 	// One more makes the oldest give way.
@@ -84,6 +84,25 @@ func OnHandshakeError(report func(addr net.Addr, err error)) func(*Listener) {
 	}
 }
 
+// HandshakeBounds sets how many handshakes may be under way in all and from one
+// IPv4 address or IPv6 network of 64 bits, and how long one may take. Behind a
+// proxy, where all connections come from one address, perIP is total. A value
+// that is not positive leaves the default: MaxHandshakes, MaxHandshakesPerIP,
+// HandshakeTimeout.
+func HandshakeBounds(total, perIP int, timeout time.Duration) func(*Listener) {
+	return func(l *Listener) {
+		if total > 0 {
+			l.limits.total = total
+		}
+		if perIP > 0 {
+			l.limits.perIP = perIP
+		}
+		if timeout > 0 {
+			l.limits.timeout = timeout
+		}
+	}
+}
+
 // NewListener listens for TCP connections on listenAddr (host:port) with local
 // as its static key.
 func NewListener(local SingleKeyECDH, listenAddr string, options ...func(*Listener)) (*Listener, error) {
@@ -131,7 +150,7 @@ func wrapListener(local SingleKeyECDH, inner net.Listener, limits limits, option
 	}
 	l.less.L = &l.mu
 	// Closing may wait for the peer, as that of a TLS connection does.
-	l.slots = newSlots(limits.total, limits.perIP, func(carrier net.Conn) {
+	l.slots = newSlots(l.limits.total, l.limits.perIP, func(carrier net.Conn) {
 		// The handshake reports what it ended with.
 		l.start(func() { _ = carrier.Close() })
 	})

@@ -199,6 +199,28 @@ func TestListenerPerIP(t *testing.T) {
 	}
 }
 
+// TestListenerBounds sets each bound with the option, and has it met.
+func TestListenerBounds(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		option func(*Listener)
+		want   error
+	}{
+		{"total", HandshakeBounds(1, 0, 0), ErrEvicted},
+		{"per IP", HandshakeBounds(0, 1, 0), ErrEvicted},
+		{"timeout", HandshakeBounds(0, -1, time.Millisecond), os.ErrDeadlineExceeded},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l, _, failures := listen(t, wide, test.option)
+			for range 2 {
+				conn := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
+				defer conn.Close()
+			}
+			wait(t, failures, test.want)
+		})
+	}
+}
+
 func TestListenerDeadline(t *testing.T) {
 	bounds := wide
 	bounds.timeout = 10 * time.Millisecond
