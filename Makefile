@@ -106,6 +106,7 @@ test: test-js
 test: test-browser
 test: check-reproducible
 test: check-size
+test: docs
 
 .PHONY: lint
 lint: $(STATICCHECK) build ## Check the form of all sources
@@ -257,6 +258,11 @@ $(BENCHSTAT):
 bench-memory: build ## Measure the memory of many sessions, messages and connections
 	@node --expose-gc js/bench/memory.mjs
 	@node --expose-gc js/bench/memory-connections.mjs
+
+.PHONY: docs
+docs: build ## Write the reference of the npm package, with the guides, to build/docs
+	@echo "==> writing the reference; whatever has no comment and every broken link is an error"
+	npx typedoc
 
 .PHONY: clean
 clean: ## Remove everything that was built

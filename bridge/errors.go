@@ -53,7 +53,9 @@ const (
 
 // Error is a configuration error: its kind, for programs, and text, for people.
 type Error struct {
+	// Kind is what errors.Is compares.
 	Kind ErrorKind
+	// Desc says what is wrong, in words.
 	Desc string
 }
 

@@ -1,3 +1,9 @@
+/**
+ * Encrypted connections (BOLT-8), over WebSockets, in Node over TCP, or over any
+ * pair of streams.
+ *
+ * @module brontosig/brontide
+ */
 export { bridgeUrl } from './bridge-url.js';
 export { accept, connect, type AcceptOptions, type Address, type ConnectOptions } from './connect.js';
 export { Connection, type CloseInfo, type SendOptions } from './connection.js';

@@ -92,7 +92,11 @@ export class Connection {
   #ahead: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   #lastWait: ReturnType<typeof setTimeout> | undefined;
 
-  /** Connections are made by {@link connect} and {@link accept}. */
+  /**
+   * Connections are made by `connect` and `accept`.
+   *
+   * @internal
+   */
   constructor(parts: Parts) {
     if ((parts as Parts | undefined)?.guard !== established) {
       throw new TypeError('connections are made by connect() and accept()');

@@ -1,3 +1,9 @@
+/**
+ * Loads the wasm module, which everything else in this package needs, and names
+ * the errors.
+ *
+ * @module brontosig
+ */
 export {
   BrontosigError,
   InvalidContributionError,

@@ -1,3 +1,8 @@
+/**
+ * Lightning nodes as peers: init, pings, messages (BOLT-1), and commando.
+ *
+ * @module brontosig/lightning
+ */
 export { bridgeUrl } from './bridge-url.js';
 export type { Address } from './connect.js';
 export { connectPeer, type KeepaliveOptions, type PeerOptions } from './connect-peer.js';

@@ -13,6 +13,7 @@ import { call, output, outputs } from './runtime.js';
 /** Options of a {@link Machine}. */
 export type MachineOptions =
   | {
+      /** Which side of the handshake this is: the initiator speaks first. */
       readonly role: 'initiator';
       /** The own static secret key, 32 bytes. */
       readonly secretKey: Uint8Array;
@@ -20,6 +21,7 @@ export type MachineOptions =
       readonly remoteKey: Uint8Array | string;
     }
   | {
+      /** The side that listens. It learns the other's key in the handshake. */
       readonly role: 'responder';
       /** The own static secret key, 32 bytes. */
       readonly secretKey: Uint8Array;

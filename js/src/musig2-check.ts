@@ -23,9 +23,22 @@ import { output } from './runtime.js';
  * is 32 bytes.
  */
 export type Tweak =
-  | { readonly kind: 'plain' | 'xonly'; readonly tweak: Uint8Array }
-  | { readonly kind: 'taproot'; readonly merkleRoot: Uint8Array }
-  | { readonly kind: 'bip86' };
+  | {
+      /** A number that is added to the key. */
+      readonly kind: 'plain' | 'xonly';
+      /** The number, 32 bytes. */
+      readonly tweak: Uint8Array;
+    }
+  | {
+      /** A script tree that the key commits to. */
+      readonly kind: 'taproot';
+      /** The root of the tree, 32 bytes. */
+      readonly merkleRoot: Uint8Array;
+    }
+  | {
+      /** No script tree. */
+      readonly kind: 'bip86';
+    };
 
 /** Checks compressed public keys. An x-only one among them gets an error that says so. */
 export function publicKeyList(name: string, value: unknown): Uint8Array[] {

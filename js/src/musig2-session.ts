@@ -88,7 +88,11 @@ export const madeByContext: unique symbol = Symbol('made by a Context');
 
 /** What a {@link Session} and a {@link Coordinator} have in common. */
 export abstract class Collector extends Handle {
-  /** Takes over a handle. Only the methods of a Context can call this. */
+  /**
+   * Takes over a handle. Only the methods of a Context can call this.
+   *
+   * @internal
+   */
   constructor(guard: typeof madeByContext, handle: () => number) {
     if ((guard as unknown) !== madeByContext) {
       throw new TypeError('sessions and coordinators are made by the methods of a Context');
@@ -190,7 +194,11 @@ export abstract class Collector extends Handle {
 export class Session extends Collector {
   readonly #publicNonce: Uint8Array<ArrayBuffer>;
 
-  /** Sessions are made by {@link Context.newSession}. */
+  /**
+   * Sessions are made by {@link Context.newSession}.
+   *
+   * @internal
+   */
   constructor(guard: typeof madeByContext, handle: () => number) {
     super(guard, handle);
     this.#publicNonce = output(call('musig2_session_public_nonce', [], handleOf(this)));

@@ -1,3 +1,12 @@
+/**
+ * Signatures of several keys that look like those of one (BIP-327).
+ *
+ * A {@link Context} is a set of keys, a {@link Session} makes one signature with
+ * it, and a {@link Coordinator} gathers what the signers send without having a
+ * key itself.
+ *
+ * @module brontosig/musig2
+ */
 import { boolean, bytes, integer, object } from './check.js';
 import {
   MAX_INPUT_SIZE,

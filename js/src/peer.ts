@@ -89,7 +89,11 @@ export class Peer extends EventTarget {
   #state: PeerState = 'open';
   #ended: CloseInfo | undefined;
 
-  /** Peers are made by {@link connectPeer}. */
+  /**
+   * Peers are made by `connectPeer`.
+   *
+   * @internal
+   */
   constructor(parts: PeerParts) {
     if ((parts as PeerParts | undefined)?.guard !== connected) {
       throw new TypeError('peers are made by connectPeer()');
