@@ -19,7 +19,7 @@ func limbRange(i int) (lo, hi int64) {
 		bits = 256 - (limbs-1)*limbWidth
 	}
 	if limbs == 9 {
-		return -1 << bits, 1 << bits
+		return -1 << bits, 1<<bits + 1<<13
 	}
 	return 0, 1 << (bits + 1)
 }

@@ -4,7 +4,7 @@ package curve
 
 // Limbs of 29 bits, with a sign: the form for machines that have no instruction
 // for a product of two words, wasm above all. They are at most 2^29 in absolute
-// value, the last one at most 2^24.
+// value, the last one at most 2^24, or 2^13 more if they are positive.
 const limbs = 9
 
 type limb = int64

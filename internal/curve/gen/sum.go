@@ -53,11 +53,23 @@ func (t *scaledTerm) factors(k int, use func(a, b string, product bound)) {
 // through those above it, and each of the latter is folded into the former as
 // soon as it is known.
 func (f *function) sum(comment string, terms ...term) element {
+	return f.sumBy(f.cut, comment, terms)
+}
+
+// smallSum is sum with smaller limbs, for products with a large coefficient.
+func (f *function) smallSum(comment string, terms ...term) element {
+	return f.sumBy(f.split, comment, terms)
+}
+
+// splitter is a way to write a value as a limb and a carry.
+type splitter func(v value, bits uint) (low, carry value)
+
+func (f *function) sumBy(split splitter, comment string, terms []term) element {
 	f.line("")
 	f.line("// %s", comment)
 	products, singles := f.scaledTerms(terms)
 	if f.signed() {
-		return f.narrowSum(products, singles)
+		return f.narrowSum(split, products, singles)
 	}
 	return f.wideSum(products, singles)
 }
@@ -68,7 +80,7 @@ func (c *column) addProducts(products []scaledTerm, k int) {
 	}
 }
 
-func (f *function) narrowSum(products []scaledTerm, singles []term) element {
+func (f *function) narrowSum(split splitter, products []scaledTerm, singles []term) element {
 	r := make(element, f.limbs)
 	wrap := f.wrap()
 	var carryLow, carryHigh, high, previous value
@@ -77,9 +89,7 @@ func (f *function) narrowSum(products []scaledTerm, singles []term) element {
 			c := f.newColumn()
 			c.addScaled(1, carryHigh)
 			c.addProducts(products, k+f.limbs)
-			all := c.value()
-			high = f.define(fmt.Sprintf("%s & %#x", all.name, 1<<f.bits-1), interval(0, 1<<f.bits-1))
-			carryHigh = f.define(fmt.Sprintf("%s >> %d", all.name, f.bits), all.shifted(f.bits))
+			high, carryHigh = f.cut(c.value(), f.bits)
 		} else {
 			high = carryHigh
 		}
@@ -92,7 +102,7 @@ func (f *function) narrowSum(products []scaledTerm, singles []term) element {
 		c.addScaled(f.fold[0]<<wrap, high)
 		c.addScaled(f.fold[1]<<wrap, previous)
 		previous = high
-		r[k], carryLow = f.split(c.value(), f.width(k))
+		r[k], carryLow = split(c.value(), f.width(k))
 	}
 
 	// What is left is worth 2^256 and, for the last column's high part, 2^256
@@ -107,7 +117,7 @@ func (f *function) narrowSum(products []scaledTerm, singles []term) element {
 		c.addScaled(1, r[k])
 		c.addScaled(1, carry)
 		c.addScaled(worth, rest)
-		r[k], carry = f.split(c.value(), f.bits)
+		r[k], carry = split(c.value(), f.bits)
 	}
 	c = f.newColumn()
 	c.addScaled(1, r[len(f.fold)])

@@ -28,7 +28,7 @@ var narrow = newShape(shape{
 	constraint: "!" + strings.ReplaceAll(strings.Trim(wideMachines, "()"), " || ", " && !"),
 	word:       "int64", limbs: 9, bits: 29, machine: bound{two(63, -1), minusOne(two(63, 1))},
 	fold: []int64{977, 1 << 3},
-}, func(bits uint) bound { return bound{two(bits, -1), two(bits, 1)} })
+}, func(bits uint) bound { return bound{two(bits, -1), new(big.Int).Add(two(bits, 1), two(13, 1))} })
 
 // wide has limbs whose products are two words: for machines that have an
 // instruction for that.
@@ -293,13 +293,20 @@ func (f *function) carry(comment string, terms ...term) (r element) {
 	return r
 }
 
-// split writes v as low + carry·2^bits, with low around 0 if limbs have a sign.
+// cut writes v as low + carry·2^bits, with a low that is not negative.
+func (f *function) cut(v value, bits uint) (low, carry value) {
+	mask := int64(1)<<bits - 1
+	low = f.define(fmt.Sprintf("%s & %#x", v.name, mask), interval(0, mask))
+	return low, f.define(fmt.Sprintf("%s >> %d", v.name, bits), v.shifted(bits))
+}
+
+// split does the same with a low around 0 if limbs have a sign: half as large,
+// and twice the work.
 func (f *function) split(v value, bits uint) (low, carry value) {
-	half := int64(1) << (bits - 1)
 	if !f.signed() {
-		low = f.define(fmt.Sprintf("%s & %#x", v.name, 2*half-1), interval(0, 2*half-1))
-		return low, f.define(fmt.Sprintf("%s >> %d", v.name, bits), v.shifted(bits))
+		return f.cut(v, bits)
 	}
+	half := int64(1) << (bits - 1)
 	rounded := f.define(fmt.Sprintf("%s + %#x", v.name, half), v.plus(interval(half, half)))
 	low = f.define(fmt.Sprintf("%s&%#x - %#x", rounded.name, 2*half-1, half), interval(-half, half-1))
 	return low, f.define(fmt.Sprintf("%s >> %d", rounded.name, bits), rounded.shifted(bits))
