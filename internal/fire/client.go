@@ -6,10 +6,12 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -81,6 +83,19 @@ func (a address) request() string {
 		s += "Origin: " + a.origin + "\r\n"
 	}
 	return s + "\r\n"
+}
+
+// patiently opens a WebSocket as someone who means it: a connection that lost its
+// place, before it was answered, to newer ones is tried again. It returns how
+// often that was so.
+func patiently(a address) (c *wsClient, again int, err error) {
+	for ; ; again++ {
+		c, err = dialWS(a)
+		cut := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		if !cut || again == 20 {
+			return c, again, err
+		}
+	}
 }
 
 // dialWS opens a WebSocket.

@@ -67,11 +67,11 @@ func (s *stage) withCrowd(o Options, before int, took time.Duration) error {
 	if each > mostMemory && !o.AnyMemory {
 		return fmt.Errorf("a connection takes %d bytes", each)
 	}
-	median, longest, err := s.honest(20)
+	wait, err := s.honest(20)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "  an honest client waits %v for act two (longest of 20: %v)\n", median.Round(time.Microsecond), longest.Round(time.Microsecond))
+	fmt.Fprintf(o.Out, "  %s\n", wait)
 	return s.beyond(o)
 }
 
@@ -171,7 +171,7 @@ func (s *stage) slowly(o Options, nth int, open func(address) (net.Conn, error))
 		}
 		conns = append(conns, c)
 	}
-	median, longest, err := s.honest(20)
+	wait, err := s.honest(20)
 	if err != nil {
 		return "", err
 	}
@@ -180,8 +180,7 @@ func (s *stage) slowly(o Options, nth int, open func(address) (net.Conn, error))
 			return "", fmt.Errorf("connection %d is still open", i)
 		}
 	}
-	return fmt.Sprintf("an honest client waits %v (longest %v); all gone after %.1f s",
-		median.Round(time.Microsecond), longest.Round(time.Microsecond), time.Since(start).Seconds()), nil
+	return fmt.Sprintf("%s; all gone after %.1f s", wait, time.Since(start).Seconds()), nil
 }
 
 func sendRaw(a address, text string) (net.Conn, error) {
@@ -194,7 +193,7 @@ func sendRaw(a address, text string) (net.Conn, error) {
 }
 
 func slowFrame(a address, frame []byte) (net.Conn, error) {
-	c, err := dialWS(a)
+	c, _, err := patiently(a)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +240,7 @@ func (s *stage) flood(o Options) error {
 			}
 		})
 	}
-	median, longest, err := s.honest(o.Attackers)
+	wait, err := s.honest(o.Attackers)
 	close(done)
 	attack.Wait()
 	served := len(open)
@@ -251,8 +250,8 @@ func (s *stage) flood(o Options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "  the address got %d connections, was refused %d times and cut off %d times; an honest client waits %v (longest of %d: %v)\n",
-		served, turnedAway, failed, median.Round(time.Microsecond), o.Attackers, longest.Round(time.Microsecond))
+	fmt.Fprintf(o.Out, "  the address got %d connections, was refused %d times and cut off %d times; %s\n",
+		served, turnedAway, failed, wait)
 	if served > 64 {
 		return fmt.Errorf("one address has %d connections", served)
 	}
@@ -365,7 +364,7 @@ func (s *stage) stuck(o Options, kind string) error {
 	if err != nil {
 		return err
 	}
-	median, longest, err := s.honest(20)
+	wait, err := s.honest(20)
 	if err != nil {
 		return err
 	}
@@ -376,8 +375,8 @@ func (s *stage) stuck(o Options, kind string) error {
 		_ = c.Close()
 	}
 	each := (after - before) / n
-	fmt.Fprintf(o.Out, "  %d clients, %.1f KiB of memory each; an honest client waits %v (longest %v)\n",
-		n, float64(each)/1024, median.Round(time.Microsecond), longest.Round(time.Microsecond))
+	fmt.Fprintf(o.Out, "  %d clients, %.1f KiB of memory each; %s\n",
+		n, float64(each)/1024, wait)
 	if each > 4*mostMemory && !o.AnyMemory {
 		return fmt.Errorf("a stuck connection takes %d bytes", each)
 	}
