@@ -81,8 +81,7 @@ func negate(r, a *element) { setSigned(r, a, -1) }
 
 func square(r, a *element) { squareTimes(r, a, 1) }
 
-// powers returns a^(2^n-1) for n = 2, 22 and 223: the binary form of what
-// inverse and root raise to starts with 223 ones, and goes on with 22.
+// powers returns a^(2^n-1) for n = 2, 22 and 223.
 func (e *element) powers() (x2, x22, x223 element) {
 	step := func(low, high *element, n int) (r element) {
 		squareTimes(&r, high, n)
@@ -101,23 +100,6 @@ func (e *element) powers() (x2, x22, x223 element) {
 	x220 := step(&x44, &x176, 44)
 	x223 = step(&x3, &x220, 3)
 	return x2, x22, x223
-}
-
-// inverse sets r = 1/a by raising a to p-2, or 0 if a is 0. Its time does not
-// depend on a. The two may be the same.
-func inverse(r, a *element) {
-	// p-2 is 223 ones, a zero, 22 ones and 0000101101.
-	x2, x22, x223 := a.powers()
-	base := *a
-	t := x223
-	squareTimes(&t, &t, 23)
-	mul(&t, &t, &x22)
-	squareTimes(&t, &t, 5)
-	mul(&t, &t, &base)
-	squareTimes(&t, &t, 3)
-	mul(&t, &t, &x2)
-	squareTimes(&t, &t, 2)
-	mul(r, &t, &base)
 }
 
 // rootNonConst sets r to a square root of a, by raising a to (p+1)/4, and reports
