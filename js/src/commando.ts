@@ -140,7 +140,11 @@ export class Calls {
         const replied = await this.#waits.inTurn(failed, async () => {
           const { call, messages } = protocol.call(request, maxResponseBytes);
           number = call;
-          const reply = this.#expect(call);
+          const reply = new Promise<Reply>((resolve, reject) => {
+            this.#pending.set(call, { reply: new Reply(), resolve, reject });
+          });
+          // It may be refused while the request is still on its way.
+          reply.catch(() => undefined);
           for (const message of messages) {
             // A call that was given up stops here. The node drops what it has
             // of it when the next one begins.
@@ -156,15 +160,6 @@ export class Calls {
         }
       }
     });
-  }
-
-  async #expect(call: bigint): Promise<Reply> {
-    const reply = new Promise<Reply>((resolve, reject) => {
-      this.#pending.set(call, { reply: new Reply(), resolve, reject });
-    });
-    // It may be refused while the request is still on its way.
-    reply.catch(() => undefined);
-    return reply;
   }
 
   /** Takes a part of a reply. */

@@ -136,6 +136,30 @@ void test('errors of the node, and replies that are none', async () => {
   await peer.close();
 });
 
+void test('a reply that is too long comes while the request is still on its way', async () => {
+  const { peer, node } = await meet();
+  const call = calling(peer, 'a', { text: 'x'.repeat(500_000) }, { maxResponseBytes: 1 });
+  // The node takes the first part and no other, and answers all the same. When the
+  // peer tells of the warning, it has met the reply before it.
+  const { call: number, last } = await part(node);
+  assert.equal(last, false);
+  await answer(node, number, 'xx');
+  const warned = new Promise((resolve) => {
+    peer.on('warning', resolve);
+  });
+  await node.send(Buffer.concat([Buffer.from([0, 1]), Buffer.alloc(34)]));
+  await warned;
+  // By the next turn of the event loop, a rejection that nobody handles has failed the test.
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  while (!(await part(node)).last) {
+    // on to the end
+  }
+  await assert.rejects(call, { code: 'RESPONSE_TOO_LARGE' });
+  await peer.close();
+});
+
 void test('limits of size', async () => {
   const { peer, node } = await meet();
   const exact = result('x'.repeat(1000));
