@@ -71,6 +71,7 @@ dist/brontosig.wasm: $(GO_SOURCES) $(SLIM)/go.mod
 	@echo "==> compiling the wasm module (about a minute the first time)"
 	@mkdir -p dist
 	$(WASM) $(GO) build -modfile=$(SLIM)/go.mod $(BUILD_FLAGS) -o $@ ./wasm
+	@chmod 644 $@
 
 # The same with the names of its functions, to tell what the bytes are.
 build/named.wasm: dist/brontosig.wasm
@@ -85,6 +86,13 @@ dist/index.js: $(TS_SOURCES) js/scripts/go-runtime.mjs $(GOROOT)/lib/wasm/wasm_e
 	node js/scripts/go-runtime.mjs $(GOROOT) dist/go-runtime.js
 	@find dist -type f ! -name '*.wasm' ! -newer build/started -delete
 	@touch $@
+
+# What goes to npm, packed once for all that looks at it.
+build/brontosig.tgz: dist/brontosig.wasm dist/index.js package.json README.md LICENSE
+	@echo "==> packing the npm package"
+	@mkdir -p build
+	npm pack --ignore-scripts --loglevel=error --pack-destination build >/dev/null
+	@mv build/brontosig-[0-9]*.tgz $@
 
 build/js-test/.done: $(TEST_SOURCES) dist/index.js
 	@echo "==> compiling the TypeScript tests"
@@ -104,6 +112,7 @@ test: fuzz
 test: test-wasm
 test: test-js
 test: test-browser
+test: test-package
 test: check-reproducible
 test: check-size
 test: docs
@@ -177,14 +186,20 @@ test-browser: build build/brontosig-bridge build/js-test/.done ## Run the tests 
 	@echo "==> running the browser tests"
 	node --test build/js-test/browser/*.test.js
 
+.PHONY: test-package
+test-package: build/brontosig.tgz build/js-test/.done ## Install the packed npm package wherever it may be used, and sign there
+	@echo "==> testing the packed npm package"
+	node --test build/js-test/package/*.test.js
+
 .PHONY: check-reproducible
-check-reproducible: dist/brontosig.wasm ## Compare the module with one built elsewhere from nothing
-	@echo "==> building the module again in another folder, without a cache (about a minute)"
-	@rm -rf build/again && mkdir -p build/again/source
-	@tar -c $(GO_SOURCES) Makefile wasm/slim | tar -x -C build/again/source
-	@mkdir -p build/again/source/js/{src,test}
-	GOCACHE=$(CURDIR)/build/again/cache $(MAKE) -C build/again/source dist/brontosig.wasm
+check-reproducible: build/brontosig.tgz ## Compare the module and the npm package with those built elsewhere from nothing
+	@echo "==> building module and package again in another folder, without a cache (about a minute)"
+	@rm -rf build/again && mkdir -p build/again/source/{js/test,bridge,cmd}
+	@tar -c $(GO_SOURCES) $(TS_SOURCES) Makefile wasm/slim js/scripts package.json package-lock.json .npmrc README.md LICENSE | \
+		tar -x -C build/again/source
+	umask 002 && GOCACHE=$(CURDIR)/build/again/cache $(MAKE) -C build/again/source build/brontosig.tgz
 	cmp dist/brontosig.wasm build/again/source/dist/brontosig.wasm
+	cmp build/brontosig.tgz build/again/source/build/brontosig.tgz
 	@rm -rf build/again
 
 .PHONY: check-size
