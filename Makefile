@@ -117,6 +117,15 @@ test: check-reproducible
 test: check-size
 test: docs
 
+# What needs a second or two each.
+QUICK := check examples exports handle musig2* timing
+
+.PHONY: check
+check: lint build/brontosig-bridge build/js-test/.done ## Run what is quick, before a commit: lint and the tests of units
+	@echo "==> running the quick tests"
+	$(GO) test -short . ./brontide ./internal/abi/... ./lnpeer ./musig2
+	node --expose-gc --test $(patsubst %,build/js-test/%.test.js,$(QUICK))
+
 .PHONY: lint
 lint: $(STATICCHECK) build ## Check the form of all sources
 	@echo "==> checking the Go sources, natively and for js/wasm"
