@@ -282,7 +282,11 @@ export class Connection {
 
   /** Whether there is only an error left for the reader. */
   #hasFailed(): boolean {
-    return this.#machine.state === 'failed';
+    try {
+      return this.#machine.state === 'failed';
+    } catch {
+      return true; // The wasm instance has ended.
+    }
   }
 
   /** Reads from the transport. */

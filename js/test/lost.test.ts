@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 
 import { init, type BrontosigError } from 'brontosig';
+import { accept, connect, type TransportClose } from 'brontosig/brontide';
 import { Context, Nonce, publicKey, verify } from 'brontosig/musig2';
 
 import { MAX_INPUT_SIZE } from '../../dist/generated.js';
+import { transportPair } from './connections.js';
 import { isolated } from './isolated.js';
+import { meet } from './meet.js';
 import { captureInstance } from './raw.js';
 
 const SECRET = new Uint8Array(32).fill(7);
@@ -29,6 +32,30 @@ function makeObjects(): { context: Context; nonce: Nonce } {
   };
 }
 
+/** Has the instance end in the middle of a call. */
+function loseInstance(): void {
+  const { context } = makeObjects();
+  const real = crypto.getRandomValues.bind(crypto);
+  const broken = new Error('no entropy');
+  // The source fails after the wrapper has asked it for a byte and got one.
+  crypto.getRandomValues = <T extends ArrayBufferView>(array: T): T => {
+    if (array.byteLength > 1) {
+      throw broken;
+    }
+    return real(array as never);
+  };
+  assert.throws(
+    () => {
+      // Go draws ahead, so the first call need not ask the host.
+      for (let i = 0; i < 1000; i++) {
+        context.newSession().dispose();
+      }
+    },
+    (error: BrontosigError) => error.code === 'INSTANCE_LOST' && error.cause === broken,
+  );
+  crypto.getRandomValues = real;
+}
+
 /** Checks that nothing works, and that it does again after another init(). */
 async function recovers(old: { context: Context; nonce: Nonce }): Promise<void> {
   const lost = { name: 'BrontosigError', code: 'INSTANCE_LOST' };
@@ -51,26 +78,32 @@ isolated(import.meta.url, {
   'an exception of the host that leaves an export ends the instance': async () => {
     await init();
     const old = makeObjects();
-    const real = crypto.getRandomValues.bind(crypto);
-    const broken = new Error('no entropy');
-    // The source fails after the wrapper has asked it for a byte and got one.
-    crypto.getRandomValues = <T extends ArrayBufferView>(array: T): T => {
-      if (array.byteLength > 1) {
-        throw broken;
-      }
-      return real(array as never);
-    };
-    assert.throws(
-      () => {
-        // Go draws ahead, so the first call need not ask the host.
-        for (let i = 0; i < 1000; i++) {
-          old.context.newSession().dispose();
-        }
-      },
-      (error: BrontosigError) => error.code === 'INSTANCE_LOST' && error.cause === broken,
-    );
-    crypto.getRandomValues = real;
+    loseInstance();
     await recovers(old);
+  },
+
+  'connections of an instance that ended end without a rejection that nobody handles': async () => {
+    await init();
+    const [near, far] = transportPair();
+    let close: ((how: TransportClose) => void) | undefined;
+    const closed = new Promise<TransportClose>((resolve) => {
+      close = resolve;
+    });
+    const accepting = accept(far, { secretKey: SECRET });
+    const connection = await connect({ ...near, closed }, { nodeId: publicKey(SECRET) });
+    const other = await accepting;
+    const { peer } = await meet();
+    loseInstance();
+    close?.({ reason: 'over' });
+    assert.equal((await connection.closed).reason, 'over');
+    await assert.rejects(connection[Symbol.asyncIterator]().next(), { code: 'INSTANCE_LOST' });
+    await assert.rejects(other.send(new Uint8Array(1)), { code: 'INSTANCE_LOST' });
+    await other.close();
+    await assert.rejects(peer.ping(), { code: 'INSTANCE_LOST' });
+    await peer.close();
+    assert.equal((await peer.closed).error?.code, undefined);
+    await init();
+    sign();
   },
 
   'a stack that overflows inside the module ends the instance': async () => {
