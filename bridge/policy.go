@@ -261,23 +261,19 @@ func (p *policy) checkAddress(addr netip.Addr, port uint16, public bool) error {
 	if !named && !public {
 		return refusedTarget
 	}
-	block, special := specialBlock(addr)
-	if !special {
-		own, err := p.isOwn(addr)
-		if err != nil {
-			return err
-		}
-		if !own {
-			return nil
-		}
-		block = netip.PrefixFrom(addr, addr.BitLen())
-	}
 	// A network opens a special block only if it is no more than that block:
 	// 0.0.0.0/0 means the internet, and not the loopback interface.
-	if named && whole.Bits() >= block.Bits() {
-		return nil
+	if block, special := specialBlock(addr); special && !(named && whole.Bits() >= block.Bits()) {
+		return refusedTarget
 	}
-	return refusedTarget
+	// The bridge's own network may be special, so it may be one that is opened.
+	switch own, err := p.isOwn(addr); {
+	case err != nil:
+		return err
+	case own && !(named && whole.IsSingleIP()):
+		return refusedTarget
+	}
+	return nil
 }
 
 // namedBy returns the smallest listed network that an address is in.

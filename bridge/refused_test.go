@@ -144,6 +144,7 @@ var hostileResolver = fakeResolver{
 	"inside.example.":        {netip.MustParseAddr("10.0.0.1")},
 	"metadata.example.":      {netip.MustParseAddr("169.254.169.254")},
 	"own.example.":           {netip.MustParseAddr("9.9.9.9")},
+	"private.example.":       {netip.MustParseAddr("10.2.0.9")},
 	"denied.example.":        {netip.MustParseAddr("9.9.8.1")},
 	"mixed.example.":         {netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("192.168.0.1")},
 	"public.example.":        {netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("2606:4700::1")},
@@ -160,7 +161,11 @@ func publicPolicy(t testing.TB, allow ...string) *policy {
 		t.Fatal(err)
 	}
 	p.own = func() ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("9.9.9.9"), netip.MustParseAddr("2606:4700::9")}, nil
+		var own []netip.Addr
+		for _, s := range []string{"9.9.9.9", "2606:4700::9", "10.2.0.9", "fd00::9"} {
+			own = append(own, netip.MustParseAddr(s))
+		}
+		return own, nil
 	}
 	return p
 }
@@ -267,6 +272,12 @@ func TestNamed(t *testing.T) {
 		{"9.9.9.9:9735", "/own.example", true},
 		{"9.9.9.9/32", "/9.9.9.9", true},
 		{"9.9.9.0/24", "/9.9.9.9", false},
+		{"10.2.0.9:9735", "/10.2.0.9", true},
+		{"10.2.0.9/32", "/10.2.0.9", true},
+		{"10.2.0.0/24", "/10.2.0.8", true},
+		{"10.2.0.0/24", "/10.2.0.9", false}, // the bridge's own, on a private network
+		{"10.0.0.0/8", "/private.example", false},
+		{"fd00::/8", "/[fd00::9]", false},
 		{"9.9.8.1:9735", "/9.9.8.1", false}, // denied all the same
 		{"9.9.8.0/24", "/9.9.8.1", false},
 		{nodeA + "@9.9.8.1", "/node/" + nodeA, false},
