@@ -48,6 +48,15 @@ func (w *words) accumulate(v *words, mask uint64) {
 	w[3] |= v[3] & mask
 }
 
+// window returns the given number of bits from bit on, as far as there are any.
+func (w *words) window(bit, count int) uint64 {
+	word := w[bit/64] >> (bit % 64)
+	if bit%64+count > 64 && bit/64+1 < len(w) {
+		word |= w[bit/64+1] << (64 - bit%64)
+	}
+	return word & (1<<count - 1)
+}
+
 // setBytesNonConst reads a big-endian coordinate and reports whether it is below p.
 func (e *element) setBytesNonConst(b *[32]byte) bool {
 	w := wordsOf(b)

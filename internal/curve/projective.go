@@ -29,12 +29,12 @@ func (p *projective) toPoint() (r Point) {
 	return r
 }
 
-// signedDigit returns what one window of four bits w of a scalar in signed
-// digits stands for: the digit is 2·w - 15, odd and never 0; index is the place
-// of its absolute value among 1, 3, … 15, and sign is 1 or -1.
-func signedDigit(w uint64) (index uint64, sign int64) {
-	negative := w>>3&1 - 1
-	return (w ^ negative) & 7, int64(negative | 1)
+// signedDigit returns what one window w of so many bits of a scalar in signed digits
+// stands for: the digit is 2·w - (2^bits - 1), odd and never 0; index is the place of
+// its absolute value among 1, 3, 5 and so on, and sign is 1 or -1.
+func signedDigit(w uint64, bits int) (index uint64, sign int64) {
+	negative := w>>(bits-1)&1 - 1
+	return (w ^ negative) & (1<<(bits-1) - 1), int64(negative | 1)
 }
 
 // scrub overwrites the part of the stack that the functions called before by the

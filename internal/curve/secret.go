@@ -2,11 +2,11 @@ package curve
 
 import "sync/atomic"
 
-// Multiplication by a secret goes through windows of four bits of a scalar in
+// Multiplication by a secret goes through windows of a few bits of a scalar in
 // signed digits: with bits v_i, the sum of (2·v_i - 1)·2^i over length bits is
-// 2·v - (2^length - 1), so that a window is an odd digit from -15 to 15. Every
-// window adds one of eight points, found by a scan over all of them, or its
-// negative, and no window is 0.
+// 2·v - (2^length - 1), so that a window of four bits is an odd digit from -15 to
+// 15. Every window adds one of half as many points, found by a scan over all of
+// them, or its negative, and no window is 0.
 //
 // Most additions are those of Jacobian coordinates, which do not hold for equal
 // and opposite points; BaseMult and Mult say why they do not meet such points.
@@ -14,9 +14,12 @@ import "sync/atomic"
 // complete. So no scalar is a special case: neither 0, nor small ones, nor those
 // for which the recoded one wraps modulo n.
 const (
-	windowBits  = 4
-	windowSize  = 1 << (windowBits - 1)
-	baseWindows = 256 / windowBits
+	windowBits = 4
+	windowSize = 1 << (windowBits - 1)
+	// Windows of multiples of G, whose table is made once.
+	baseBits    = 6
+	baseSize    = 1 << (baseBits - 1)
+	baseWindows = (256 + baseBits - 1) / baseBits
 	// Halves of a scalar are below 2^128 in absolute value. With 2^128 added
 	// they take 129 bits, and so 33 windows.
 	halfWindows = 33
@@ -28,8 +31,8 @@ const (
 var (
 	// oneHalf is 1/2.
 	oneHalf = scalarOf(words{0xdfe92f46681b20a1, 0x5d576e7357a4501d, 0xffffffffffffffff, 0x7fffffffffffffff})
-	// baseOffset is 2^256 - 1.
-	baseOffset = scalarOf(words{0x402da1732fc9bebe, 0x4551231950b75fc4, 1, 0})
+	// baseOffset is 2^(baseBits·baseWindows) - 1.
+	baseOffset = scalarOf(words{0x00b685ccbf26fafb, 0x15448c6542dd7f11, 0x5, 0})
 	// halfOffset is (2^132 - 1 - 2^129)·(1 + λ).
 	halfOffset = scalarOf(words{0xb3749ca5d7b6171b, 0x7937fe0db66bcaaf, 0x3215874b94e93813, 0x76b1d93d0fae3c6b})
 )
@@ -46,11 +49,11 @@ func recode(k, offset *Scalar) (r Scalar) {
 	return r
 }
 
-// baseTable holds (2·j + 1)·16^i·G for every window i, so that a multiplication
-// of G needs no doubling. 32 KiB, made at first use.
-type baseTable [baseWindows][windowSize]baseEntry
+// baseTable holds (2·j + 1)·2^(baseBits·i)·G for every window i, so that a
+// multiplication of G needs no doubling. 86 KiB, made at first use.
+type baseTable [baseWindows]baseRow
 
-type baseEntry struct{ x, y words }
+type baseRow [baseSize]struct{ x, y words }
 
 // A table that two callers make at the same time is the same table, so the
 // first use needs no lock.
@@ -65,20 +68,32 @@ func getBaseTable() *baseTable {
 }
 
 func makeBaseTable() *baseTable {
-	multiples := make([]jacobian, baseWindows*windowSize)
+	multiples := make([]jacobian, baseWindows*baseSize)
 	var base jacobian
 	base.set(&generator, 1)
-	for i := 0; i < len(multiples); i += windowSize {
-		oddMultiples(multiples[i:i+windowSize], &base)
-		base.double(windowBits)
+	for i := 0; i < len(multiples); i += baseSize {
+		oddMultiples(multiples[i:i+baseSize], &base)
+		base.double(baseBits)
 	}
 	points := make([]Point, len(multiples))
 	toPoints(points, multiples, make([]element, len(multiples)))
 	t := new(baseTable)
 	for i := range points {
-		t[i/windowSize][i%windowSize] = baseEntry{points[i].x.pack(), points[i].y.pack()}
+		entry := &t[i/baseSize][i%baseSize]
+		entry.x, entry.y = points[i].x.pack(), points[i].y.pack()
 	}
 	return t
+}
+
+// selectPoint returns the multiple with the given place. It reads all of the row.
+func (r *baseRow) selectPoint(index uint64) Point {
+	var x, y words
+	for i := range r {
+		mask := maskEq(index, uint64(i))
+		x.accumulate(&r[i].x, mask)
+		y.accumulate(&r[i].y, mask)
+	}
+	return Point{x.unpack(), y.unpack()}
 }
 
 // BaseMult returns k·G. Its time and the addresses it touches do not depend on
@@ -96,14 +111,8 @@ func BaseMult(k *Scalar) Point {
 	var sum jacobian
 	var complete projective
 	for i := range table {
-		index, sign := signedDigit(v[i/16] >> (i % 16 * windowBits) & 15)
-		var e baseEntry
-		for j := range windowSize {
-			mask := maskEq(index, uint64(j))
-			e.x.accumulate(&table[i][j].x, mask)
-			e.y.accumulate(&table[i][j].y, mask)
-		}
-		p := Point{e.x.unpack(), e.y.unpack()}
+		index, sign := signedDigit(v.window(i*baseBits, baseBits), baseBits)
+		p := table[i].selectPoint(index)
 		switch i {
 		case 0:
 			sum.set(&p, sign)
@@ -112,10 +121,10 @@ func BaseMult(k *Scalar) Point {
 			setSigned(&p.y, &p.y, sign)
 			complete.addAffine(&p)
 		default:
-			// The sum is s·G with an odd s below 16^i in absolute value, and the
-			// digit d stands for d·16^i·G. Neither s nor s ± d·16^i is 0, and all
-			// are below 16^(i+1), so below n: the points are neither infinity
-			// nor equal nor opposite.
+			// With b = 2^baseBits, the sum is s·G with an odd s below b^i in
+			// absolute value, and the digit d stands for d·b^i·G. Neither s nor
+			// s ± d·b^i is 0, and all are below b^(i+1), so below n: the points
+			// are neither infinity nor equal nor opposite.
 			sum.addAffine(&p, sign)
 		}
 		p = Point{}
@@ -214,7 +223,7 @@ func multTable(p *Point) (t multipleTable) {
 // selectPoint returns the multiple, apart from its sign, that a window stands
 // for, or λ times it under a mask of all ones. It reads all of the table.
 func (t *multipleTable) selectPoint(window, lambda uint64) (p Point, sign int64) {
-	index, sign := signedDigit(window)
+	index, sign := signedDigit(window, windowBits)
 	var x, y words
 	for j := range t {
 		mask := maskEq(index, uint64(j))

@@ -115,10 +115,12 @@ func TestDigits(t *testing.T) {
 func exceptionalScalars() []Scalar {
 	lambda, _ := new(big.Int).SetString(lambdaHex, 16)
 	var scalars []Scalar
+	for d := int64(1 - 2*baseSize); d < 2*baseSize; d++ {
+		top := new(big.Int).Lsh(big.NewInt(d), baseBits*(baseWindows-1))
+		scalars = append(scalars, scalarFromInt(top), scalarFromInt(new(big.Int).Lsh(top, 1)))
+	}
 	for d := int64(-15); d <= 15; d++ {
 		digit := big.NewInt(d)
-		top := new(big.Int).Lsh(digit, 4*(baseWindows-1))
-		scalars = append(scalars, scalarFromInt(top), scalarFromInt(new(big.Int).Lsh(top, 1)))
 		for e := int64(-15); e <= 15; e++ {
 			for _, factor := range []int64{1, 16} {
 				// d + e·λ and 2·d + e·λ, in the last window and the one before.
@@ -167,12 +169,13 @@ func TestLastWindow(t *testing.T) {
 		v := intOf(&recoded)
 		sum := new(big.Int)
 		for w := range baseWindows {
-			digit := int64(new(big.Int).Rsh(v, uint(4*w)).Uint64()&15)*2 - 15
-			index, sign := signedDigit(uint64(digit+15) / 2)
+			window := new(big.Int).Rsh(v, uint(baseBits*w)).Uint64() & (2*baseSize - 1)
+			digit := 2*int64(window) - (2*baseSize - 1)
+			index, sign := signedDigit(window, baseBits)
 			if digit != sign*(2*int64(index)+1) {
 				t.Fatalf("the digit %d is taken for %d times place %d", digit, sign, index)
 			}
-			term := new(big.Int).Lsh(big.NewInt(digit), uint(4*w))
+			term := new(big.Int).Lsh(big.NewInt(digit), uint(baseBits*w))
 			difference, total := new(big.Int).Sub(sum, term), new(big.Int).Add(sum, term)
 			same := difference.Mod(difference, n).Sign() == 0
 			cancels := new(big.Int).Mod(total, n).Sign() == 0
