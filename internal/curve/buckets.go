@@ -38,9 +38,7 @@ func bucketMultNonConst(g *Scalar, terms []Term) accumulator {
 	var sum accumulator
 	buckets := make([]accumulator, 1<<(window-1))
 	for w := windows - 1; w >= 0; w-- {
-		if sum.any {
-			sum.double(window)
-		}
+		sum.doubleNonConst(window)
 		clear(buckets)
 		for i := range halves {
 			h := &halves[i]

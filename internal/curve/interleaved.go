@@ -14,10 +14,21 @@ const (
 	halfDigits = 129
 )
 
-// half is half of a scalar in digits.
+// half is half of a scalar in digits, and the odd multiples of the point that it
+// belongs to.
 type half struct {
 	digits [halfDigits]int16
 	sign   int64
+	table  []Point
+}
+
+// at returns what digit i, which is not 0, adds.
+func (h *half) at(i int) (p *Point, sign int64) {
+	digit, sign := h.digits[i], h.sign
+	if digit < 0 {
+		digit, sign = -digit, -sign
+	}
+	return &h.table[digit/2], sign
 }
 
 // setDigitsNonConst writes k in non-adjacent form: of any window digits in a row, at
@@ -45,26 +56,27 @@ func (h *half) setDigitsNonConst(k integer, window int) {
 	}
 }
 
-// product is the memory that a term takes: the halves of its scalar, the odd
-// multiples of its point, and λ times those.
+// product is the memory that a term takes: the odd multiples of its point, and λ times
+// those.
 type product struct {
-	halves    [2]half
+	multiples [termTable]multiple
 	odd       [2][termTable]Point
-	multiples [termTable]jacobian
-	products  [termTable]element
 }
 
 // interleavedMultNonConst adds the products up in one chain of doublings, which
 // all halves of all scalars share.
 func interleavedMultNonConst(g *Scalar, terms []Term) accumulator {
-	if len(terms) > 3 {
-		return interleaveNonConst(g, terms, make([]product, len(terms)))
+	const few = 3
+	if n := len(terms); n > few {
+		return interleaveNonConst(g, terms, make([]product, n), make([]half, 2*n+2), make([]element, 2*n))
 	}
-	var few [3]product
-	return interleaveNonConst(g, terms, few[:])
+	var products [few]product
+	var halves [2*few + 2]half
+	var elements [2 * few]element
+	return interleaveNonConst(g, terms, products[:], halves[:], elements[:])
 }
 
-func interleaveNonConst(g *Scalar, terms []Term, memory []product) (sum accumulator) {
+func interleaveNonConst(g *Scalar, terms []Term, products []product, halves []half, elements []element) (sum accumulator) {
 	count := 0
 	for i := range terms {
 		t := &terms[i]
@@ -73,48 +85,24 @@ func interleaveNonConst(g *Scalar, terms []Term, memory []product) (sum accumula
 		}
 		var p jacobian
 		p.set(&t.Point, 1)
-		oddMultiples(memory[count].multiples[:], &p)
-		setHalvesNonConst(&memory[count].halves, &t.Scalar, termWindow)
+		own := &products[count]
+		elements[count] = oddMultiples(own.multiples[:], &p)
+		setHalvesNonConst(halves[2*count:], &t.Scalar, termWindow, own.odd[0][:], own.odd[1][:])
 		count++
 	}
-	products := memory[:count]
-	setTables(products)
-	var base [2]half
-	var baseTable *oddTable
-	if g != nil {
-		baseTable = getOddTable()
-		setHalvesNonConst(&base, g, baseWindow)
+	invertAll(elements[:count], elements[count:])
+	for i := range count {
+		products[i].setTables(&elements[i])
 	}
-
-	doublings := 0
-	add := func(digit int16, sign int64, table []Point) {
-		if digit < 0 {
-			digit, sign = -digit, -sign
-		}
-		if sum.any && doublings > 0 {
-			sum.double(doublings)
-		}
-		doublings = 0
-		sum.accumulateNonConst(&table[digit/2], sign)
+	if g == nil {
+		halves = halves[:2*count]
+	} else {
+		table := getOddTable()
+		setHalvesNonConst(halves[2*count:], g, baseWindow, table[0][:], table[1][:])
+		halves = halves[:2*count+2]
 	}
-	for i := halfDigits - 1; i >= 0; i-- {
-		doublings++
-		for j := range products {
-			p := &products[j]
-			for k := range p.halves {
-				if digit := p.halves[k].digits[i]; digit != 0 {
-					add(digit, p.halves[k].sign, p.odd[k][:])
-				}
-			}
-		}
-		for k := range base {
-			if digit := base[k].digits[i]; digit != 0 {
-				add(digit, base[k].sign, baseTable[k][:])
-			}
-		}
-	}
-	if sum.any && doublings > 0 {
-		sum.double(doublings)
+	if count < columnTerms || !sum.addColumnsNonConst(halves) {
+		sum.addDigitsNonConst(halves)
 	}
 	for i := range terms {
 		if t := &terms[i]; skipsDoublingsNonConst(t) && !t.Scalar.IsZero() {
@@ -124,10 +112,27 @@ func interleaveNonConst(g *Scalar, terms []Term, memory []product) (sum accumula
 	return sum
 }
 
-func setHalvesNonConst(halves *[2]half, k *Scalar, window int) {
+// addDigitsNonConst adds the halves to an empty sum.
+func (a *accumulator) addDigitsNonConst(halves []half) {
+	doublings := 0
+	for i := halfDigits - 1; i >= 0; i-- {
+		doublings++
+		for j := range halves {
+			if halves[j].digits[i] != 0 {
+				a.doubleNonConst(doublings)
+				doublings = 0
+				a.include(halves[j].at(i))
+			}
+		}
+	}
+	a.doubleNonConst(doublings)
+}
+
+func setHalvesNonConst(halves []half, k *Scalar, window int, table, lambdaTable []Point) {
 	k1, k2 := split(k)
 	halves[0].setDigitsNonConst(k1, window)
 	halves[1].setDigitsNonConst(k2, window)
+	halves[0].table, halves[1].table = table, lambdaTable
 }
 
 // skipsDoublingsNonConst tells whether a term is infinity, or its point itself.
@@ -137,26 +142,12 @@ func skipsDoublingsNonConst(t *Term) bool {
 	return t.Scalar.IsZero() || t.Scalar.Equals(&k) || IsInfinity(&t.Point)
 }
 
-// setTables makes the tables of affine points, with one inversion for all.
-func setTables(all []product) {
-	z := one
-	for i := range all {
-		for j := range termTable {
-			all[i].products[j] = z
-			mul(&z, &z, &all[i].multiples[j].z)
-		}
-	}
-	inverse(&z, &z)
-	for i := len(all) - 1; i >= 0; i-- {
-		p := &all[i]
-		for j := termTable - 1; j >= 0; j-- {
-			var inv element
-			mul(&inv, &z, &p.products[j])
-			mul(&z, &z, &p.multiples[j].z)
-			p.multiples[j].toPoint(&p.odd[0][j], &inv)
-			mul(&p.odd[1][j].x, &p.odd[0][j].x, &beta)
-			p.odd[1][j].y = p.odd[0][j].y
-		}
+// setTables makes the tables of affine points, given 1/z of the last multiple.
+func (p *product) setTables(inverse *element) {
+	toPoints(p.odd[0][:], p.multiples[:], inverse)
+	for i := range p.odd[1] {
+		mul(&p.odd[1][i].x, &p.odd[0][i].x, &beta)
+		p.odd[1][i].y = p.odd[0][i].y
 	}
 }
 
@@ -170,12 +161,13 @@ func getOddTable() *oddTable {
 	if t := sharedOddTable.Load(); t != nil {
 		return t
 	}
-	multiples := make([]jacobian, baseMany)
+	multiples := make([]multiple, baseMany)
 	var base jacobian
 	base.set(&generator, 1)
-	oddMultiples(multiples, &base)
+	z := oddMultiples(multiples, &base)
+	inverse(&z, &z)
 	t := new(oddTable)
-	toPoints(t[0][:], multiples, make([]element, baseMany))
+	toPoints(t[0][:], multiples, &z)
 	for i := range t[1] {
 		mul(&t[1][i].x, &t[0][i].x, &beta)
 		t[1][i].y = t[0][i].y

@@ -30,35 +30,22 @@ func (p *jacobian) isNonConst(q *Point) bool {
 
 // toPoint sets r to p, given 1/z.
 func (p *jacobian) toPoint(r *Point, inverse *element) {
-	var square, cube element
-	mul(&square, inverse, inverse)
-	mul(&cube, &square, inverse)
-	mul(&r.x, &p.x, &square)
-	mul(&r.y, &p.y, &cube)
-	normalize(&r.x, &r.x)
-	normalize(&r.y, &r.y)
+	r.scale(&p.x, &p.y, inverse)
+	r.normalize()
 }
 
-// toPoints brings points whose z is not 0 to affine form with one inversion.
-// products is memory for as many elements.
-func toPoints(to []Point, from []jacobian, products []element) {
-	product := one
-	for i := range from {
-		products[i] = product
-		mul(&product, &product, &from[i].z)
-	}
-	inverse(&product, &product)
-	for i := len(from) - 1; i >= 0; i-- {
-		var inv element
-		mul(&inv, &product, &products[i])
-		mul(&product, &product, &from[i].z)
-		from[i].toPoint(&to[i], &inv)
-	}
+func (p *Point) normalize() {
+	normalize(&p.x, &p.x)
+	normalize(&p.y, &p.y)
 }
 
-// oddMultiples sets r to p, 3·p, 5·p and so on. p and all of these are finite,
-// and so is 2·p: the order of the group is a prime.
-func oddMultiples(r []jacobian, p *jacobian) {
+// multiple is one of the odd multiples of a point, p, 3·p, 5·p and so on, in Jacobian
+// coordinates. Its z is that of the one before it, times ratio.
+type multiple struct{ x, y, ratio element }
+
+// oddMultiples sets r to the odd multiples of p and returns the z of the last one. p
+// and all of these are finite, and so is 2·p: the order of the group is a prime.
+func oddMultiples(r []multiple, p *jacobian) (z element) {
 	twice := *p
 	twice.double(1)
 	// With coordinates scaled by the z of 2·p that point is affine, which makes
@@ -73,10 +60,39 @@ func oddMultiples(r []jacobian, p *jacobian) {
 	step := Point{twice.x, twice.y}
 	for i := range r {
 		if i > 0 {
-			sum.addAffine(&step, 1)
+			sum.addAffineRatio(&step, &r[i].ratio)
 		}
-		r[i] = sum
-		mul(&r[i].z, &sum.z, &twice.z)
+		r[i].x, r[i].y = sum.x, sum.y
+	}
+	mul(&z, &sum.z, &twice.z)
+	return z
+}
+
+// toPoints sets to to the odd multiples, given 1/z of the last one. It leaves out what
+// makes coordinates canonical.
+func toPoints(to []Point, from []multiple, inverse *element) {
+	inv := *inverse
+	for i := len(from) - 1; i >= 0; i-- {
+		to[i].scale(&from[i].x, &from[i].y, &inv)
+		if i > 0 {
+			mul(&inv, &inv, &from[i].ratio)
+		}
+	}
+}
+
+// invertAll sets each element, none of which is 0, to its inverse, with one inversion
+// for all. before is memory for as many.
+func invertAll(elements, before []element) {
+	all := one
+	for i := range elements {
+		before[i] = all
+		mul(&all, &all, &elements[i])
+	}
+	inverse(&all, &all)
+	for i := len(elements) - 1; i >= 0; i-- {
+		before[i], elements[i] = elements[i], before[i]
+		mul(&elements[i], &elements[i], &all)
+		mul(&all, &all, &before[i])
 	}
 }
 
@@ -88,15 +104,27 @@ type accumulator struct {
 	any bool
 }
 
-// accumulateNonConst adds sign·q, or does nothing if q is infinity.
-func (a *accumulator) accumulateNonConst(q *Point, sign int64) {
-	switch {
-	case IsInfinity(q):
-	case a.any:
+// include adds sign·q, where q is finite.
+func (a *accumulator) include(q *Point, sign int64) {
+	if a.any {
 		a.addAffine(q, sign)
-	default:
+	} else {
 		a.set(q, sign)
 		a.any = true
+	}
+}
+
+// accumulateNonConst adds sign·q, or does nothing if q is infinity.
+func (a *accumulator) accumulateNonConst(q *Point, sign int64) {
+	if !IsInfinity(q) {
+		a.include(q, sign)
+	}
+}
+
+// doubleNonConst doubles the sum n times.
+func (a *accumulator) doubleNonConst(n int) {
+	if a.any && n > 0 {
+		a.double(n)
 	}
 }
 

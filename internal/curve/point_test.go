@@ -125,6 +125,27 @@ func TestFormulas(t *testing.T) {
 			affine := bigPoint{q.x, times(int(sign), q.y), unit}
 			requireCoordinates(t, "addAffine", &j.x, &j.y, &j.z, bigAdd(p, affine))
 		}
+		j = jacobian{x, y, z}
+		var ratio element
+		j.addAffineRatio(&Point{x2, y2}, &ratio)
+		requireCoordinates(t, "addAffineRatio", &j.x, &j.y, &j.z, bigAdd(p, bigPoint{q.x, q.y, unit}))
+		requireElement(t, "the ratio", &ratio, minus(times(q.x, p.z, p.z), p.x))
+
+		var r Point
+		r.scale(&x, &y, &z)
+		requireElement(t, "scale: x", &r.x, times(p.x, p.z, p.z))
+		requireElement(t, "scale: y", &r.y, times(p.y, p.z, p.z, p.z))
+		all := z2
+		gap(&all, &Point{x, y}, &Point{x2, y2})
+		requireElement(t, "gap", &all, times(q.z, minus(q.x, p.x)))
+		inverse := z2
+		r = Point{x, y}
+		chord(&r, &r, &Point{x2, y2}, &inverse, &z)
+		requireElement(t, "chord: inverse", &inverse, times(q.z, minus(q.x, p.x)))
+		slope := times(minus(q.y, p.y), q.z, p.z)
+		x3 := minus(minus(times(slope, slope), p.x), q.x)
+		requireElement(t, "chord: x", &r.x, x3)
+		requireElement(t, "chord: y", &r.y, minus(times(slope, minus(p.x, x3)), p.y))
 
 		c := projective{x, y, z}
 		c.double(1)
@@ -180,21 +201,40 @@ func TestOddMultiples(t *testing.T) {
 	p := randomPoint(rng)
 	var start jacobian
 	start.set(&p, 1)
-	var multiples [9]jacobian
-	oddMultiples(multiples[:], &start)
+	start.double(3)
+	p = reference(new(Scalar).SetInt(8), &p)
+	var multiples [9]multiple
+	z := oddMultiples(multiples[:], &start)
+	sum := jacobian{multiples[8].x, multiples[8].y, z}
+	inverse(&z, &z)
 	var points [9]Point
-	var products [9]element
-	toPoints(points[:], multiples[:], products[:])
+	toPoints(points[:], multiples[:], &z)
 	for i := range points {
+		points[i].normalize()
 		k := *new(Scalar).SetInt(uint32(2*i + 1))
 		want := reference(&k, &p)
 		requireEqual(t, "odd multiple", &points[i], &want)
-		if !multiples[i].isNonConst(&want) {
-			t.Fatalf("multiple %d is not itself", i)
-		}
-		if minus := Negate(&want); multiples[i].isNonConst(&minus) {
-			t.Fatalf("multiple %d is its opposite", i)
+		minus := Negate(&want)
+		if got := sum.isNonConst(&want); got != (i == 8) || sum.isNonConst(&minus) {
+			t.Fatalf("whether the last multiple is %d times the point, or its opposite: %v", 2*i+1, got)
 		}
 	}
-	toPoints(nil, nil, nil)
+	toPoints(nil, nil, &z)
+}
+
+func TestInvertAll(t *testing.T) {
+	rng := testRand(t)
+	for count := range 6 {
+		elements, before := make([]element, count), make([]element, count)
+		want := make([]element, count)
+		for i := range elements {
+			elements[i] = extremeElement(rng)
+			elements[i][0] |= 1 // none of the extremes is a multiple of p
+			inverse(&want[i], &elements[i])
+		}
+		invertAll(elements, before)
+		for i := range elements {
+			requireElement(t, "one of many inverses", &elements[i], integerOf(&want[i]))
+		}
+	}
 }

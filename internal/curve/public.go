@@ -37,11 +37,13 @@ func SumPairsNonConst[P ~[2]Point](pairs []*P) P {
 		}
 	}
 	if sums[0].any && sums[1].any {
-		var products [2]element
-		coordinates := [2]jacobian{sums[0].jacobian, sums[1].jacobian}
-		if !coordinates[0].z.isZeroNonConst() && !coordinates[1].z.isZeroNonConst() {
+		z := []element{sums[0].z, sums[1].z}
+		if !z[0].isZeroNonConst() && !z[1].isZeroNonConst() {
+			invertAll(z, make([]element, len(z)))
 			var points [2]Point
-			toPoints(points[:], coordinates[:], products[:])
+			for j := range points {
+				sums[j].toPoint(&points[j], &z[j])
+			}
 			return points
 		}
 	}

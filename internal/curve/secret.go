@@ -68,19 +68,24 @@ func getBaseTable() *baseTable {
 }
 
 func makeBaseTable() *baseTable {
-	multiples := make([]jacobian, baseWindows*baseSize)
+	var rows [baseWindows][]multiple
+	z, before := make([]element, baseWindows), make([]element, baseWindows)
 	var base jacobian
 	base.set(&generator, 1)
-	for i := 0; i < len(multiples); i += baseSize {
-		oddMultiples(multiples[i:i+baseSize], &base)
+	for i := range rows {
+		rows[i] = make([]multiple, baseSize)
+		z[i] = oddMultiples(rows[i], &base)
 		base.double(baseBits)
 	}
-	points := make([]Point, len(multiples))
-	toPoints(points, multiples, make([]element, len(multiples)))
+	invertAll(z, before)
 	t := new(baseTable)
-	for i := range points {
-		entry := &t[i/baseSize][i%baseSize]
-		entry.x, entry.y = points[i].x.pack(), points[i].y.pack()
+	var points [baseSize]Point
+	for i := range t {
+		toPoints(points[:], rows[i], &z[i])
+		for j := range points {
+			points[j].normalize()
+			t[i][j].x, t[i][j].y = points[j].x.pack(), points[j].y.pack()
+		}
 	}
 	return t
 }
@@ -205,17 +210,19 @@ type multipleTable [windowSize]struct{ x, y, betaX words }
 
 func multTable(p *Point) (t multipleTable) {
 	var base jacobian
-	var multiples [windowSize]jacobian
+	var multiples [windowSize]multiple
 	var points [windowSize]Point
-	var products [windowSize]element
 	base.set(p, 1)
-	oddMultiples(multiples[:], &base)
-	toPoints(points[:], multiples[:], products[:])
+	z := oddMultiples(multiples[:], &base)
+	inverse(&z, &z)
+	toPoints(points[:], multiples[:], &z)
 	for i := range t {
-		t[i].x, t[i].y = points[i].x.pack(), points[i].y.pack()
-		mul(&points[i].x, &points[i].x, &beta)
-		normalize(&points[i].x, &points[i].x)
-		t[i].betaX = points[i].x.pack()
+		q := &points[i]
+		q.normalize()
+		t[i].x, t[i].y = q.x.pack(), q.y.pack()
+		mul(&q.x, &q.x, &beta)
+		normalize(&q.x, &q.x)
+		t[i].betaX = q.x.pack()
 	}
 	return t
 }

@@ -5,10 +5,13 @@ package main
 
 func writePoints(f *function) {
 	writeDouble(f)
-	writeAddAffine(f)
+	writeAddAffine(f, false)
+	writeAddAffine(f, true)
 	writeAdd(f)
 	writeCompleteDouble(f)
 	writeCompleteAdd(f)
+	writeScale(f)
+	writeChord(f)
 }
 
 func writeDouble(f *function) {
@@ -31,21 +34,31 @@ func writeDouble(f *function) {
 	f.end()
 }
 
-func writeAddAffine(f *function) {
-	f.begin("addAffine sets p = p + sign·q, where sign is 1 or -1, unless p is infinity, q or\n"+
-		"-q: then it sets z = 0, and no further double, addAffine or add changes that.",
-		"(p *jacobian) addAffine(q *Point, sign int64)")
+func writeAddAffine(f *function, ratio bool) {
+	if ratio {
+		f.begin("addAffineRatio does the same with q, and sets ratio to z, over what it was before.",
+			"(p *jacobian) addAffineRatio(q *Point, ratio *element)")
+	} else {
+		f.begin("addAffine sets p = p + sign·q, where sign is 1 or -1, unless p is infinity, q or\n"+
+			"-q: then it sets z = 0, and no further double, addAffine or add changes that.",
+			"(p *jacobian) addAffine(q *Point, sign int64)")
+	}
 	z1 := f.load("p.z")
 	zz := f.sum("zz = z1²", square(z1))
 	x1 := f.load("p.x")
 	h := f.sum("h = x2·zz - x1", product(f.load("q.x"), zz), single(x1).times(-1))
+	if ratio {
+		f.store("ratio", h)
+	}
 	zzz := f.sum("zzz = z1·zz", product(z1, zz))
 	f.store("p.z", f.sum("z3 = z1·h", product(z1, h)))
 	hh := f.sum("hh = h²", square(h))
 	hhh := f.sum("hhh = h·hh", product(h, hh))
 	v := f.sum("v = x1·hh", product(x1, hh))
 	y1, y2 := f.load("p.y"), f.load("q.y")
-	y2 = f.signedValue(y2, "sign")
+	if !ratio {
+		y2 = f.signedValue(y2, "sign")
+	}
 	f.finishAdd(v, y1, hhh, f.sum("r = y2·zzz - y1", product(y2, zzz), single(y1).times(-1)))
 	f.end()
 }
@@ -123,5 +136,43 @@ func writeCompleteAdd(f *function) {
 	f.store("p.x", f.sum("x3 = xy·minus - yz·xz", product(xy, minus), product(yz, xz).times(-1)))
 	f.store("p.y", f.sum("y3 = plus·minus + xx·xz", product(plus, minus), product(xx, xz)))
 	f.store("p.z", f.sum("z3 = plus·yz + xx·xy", product(plus, yz), product(xx, xy)))
+	f.end()
+}
+
+func writeScale(f *function) {
+	f.begin("scale sets p to the affine form of the point with the Jacobian coordinates x and y,\n"+
+		"given 1/z. It leaves out what makes coordinates canonical.", "(p *Point) scale(x, y, inverse *element)")
+	inverse := f.load("inverse")
+	s := f.sum("s = inverse²", square(inverse))
+	f.store("p.x", f.sum("x·s", product(f.load("x"), s)))
+	cube := f.sum("cube = s·inverse", product(s, inverse))
+	f.store("p.y", f.sum("y·cube", product(f.load("y"), cube)))
+	f.end()
+}
+
+// writeChord writes an addition of affine points in the two passes of a batch of them,
+// between which all differences of x are inverted together.
+func writeChord(f *function) {
+	f.begin("gap multiplies all, a product, by the difference of x of p and q.", "gap(all *element, p, q *Point)")
+	dx := f.combine("dx = x2 - x1", single(f.load("q.x")), single(f.load("p.x")).times(-1))
+	f.store("all", f.sum("all·dx", product(f.load("all"), dx)))
+	f.end()
+
+	f.begin("chord sets r = p + q, where p is not q or -q, given 1/all, the inverse of the product\n"+
+		"after this gap, and the product before it. Then it takes this gap out of 1/all. The\n"+
+		"three points may be the same. Coordinates are not made canonical.",
+		"chord(r, p, q *Point, inverse, before *element)")
+	x1, x2 := f.load("p.x"), f.load("q.x")
+	dx = f.combine("dx = x2 - x1", single(x2), single(x1).times(-1))
+	inverse := f.load("inverse")
+	slope := f.sum("1/dx", product(inverse, f.load("before")))
+	f.store("inverse", f.sum("inverse·dx", product(inverse, dx)))
+	y1 := f.load("p.y")
+	dy := f.combine("dy = y2 - y1", single(f.load("q.y")), single(y1).times(-1))
+	slope = f.sum("slope = dy/dx", product(dy, slope))
+	x3 := f.sum("x3 = slope² - x1 - x2", square(slope), single(x1).times(-1), single(x2).times(-1))
+	f.store("r.x", x3)
+	m := f.combine("m = x1 - x3", single(x1), single(x3).times(-1))
+	f.store("r.y", f.sum("y3 = slope·m - y1", product(slope, m), single(y1).times(-1)))
 	f.end()
 }
