@@ -93,12 +93,16 @@ func (c *collector) addParsedNonce(signer int, nonce *pubNonce) error {
 		// It is not marked as verified: the nonce may yet be refused below.
 	}
 	c.nonces[signer] = nonce
+	if c.frozen {
+		// Whatever their sum is, the aggregate nonce stays.
+		return nil
+	}
 	sum, complete := c.sumNonces()
 	switch {
 	case !complete:
 	case c.aggNonce == nil:
 		c.aggNonce = &aggNonce{pubNonce: sum}
-	case c.aggNonce.encoded != sum.encoded && !c.frozen:
+	case c.aggNonce.encoded != sum.encoded:
 		c.nonces[signer] = nil
 		return blame(NoSigner, ContributionAggNonce, notSumOfNonces)
 	}

@@ -93,7 +93,7 @@ func TestSpecialTerms(t *testing.T) {
 // is known from discrete logarithms.
 func TestManyTerms(t *testing.T) {
 	rng := testRand(t)
-	for _, n := range []int{1, 2, 3, 4, 5, 20, manyTerms - 1, manyTerms, 400} {
+	for _, n := range []int{1, 2, 3, 4, columnTerms - 1, columnTerms, 20, manyTerms - 1, manyTerms, 400} {
 		for kind, scalar := range map[string]func() Scalar{
 			"random": func() Scalar { return randomScalar(rng) },
 			"small":  func() Scalar { return *new(Scalar).SetInt(uint32(rng.IntN(40))) },
@@ -132,6 +132,37 @@ func requireSum(t *testing.T, what string, g *Scalar, terms []Term, total *Scala
 	for name, mult := range multiplications {
 		got := mult(g, terms)
 		requireEqual(t, what+": "+name, &got, &want)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	rng := testRand(t)
+	for range 100 {
+		columns := make([][]Point, rng.IntN(5))
+		var sums []Point
+		pairs := 0
+		for i := range columns {
+			for range rng.IntN(10) {
+				columns[i] = append(columns[i], randomPoint(rng))
+			}
+			pairs += len(columns[i]) / 2
+			sums = append(sums, referenceSum(columns[i]...))
+		}
+		if !addUpNonConst(columns, make([]element, pairs)) {
+			t.Fatal("random points are taken for equal or opposite ones")
+		}
+		for i, column := range columns {
+			if len(column) > 0 {
+				column[0].normalize()
+				requireEqual(t, "sum of a column", &column[0], &sums[i])
+			}
+		}
+		p := randomPoint(rng)
+		q := []Point{p, Negate(&p)}[rng.IntN(2)]
+		columns = append(columns, []Point{randomPoint(rng), randomPoint(rng), p, q})
+		if addUpNonConst(columns, make([]element, pairs+2)) {
+			t.Fatal("equal or opposite points are added up")
+		}
 	}
 }
 
