@@ -1,5 +1,5 @@
 // Prints the memory of the process and of the module before and after many
-// sessions, disposed or left to the collector. `make figures` runs it with
+// sessions, disposed or left to the collector. `make bench-memory` runs it with
 // --expose-gc.
 
 import { setImmediate } from 'node:timers';
