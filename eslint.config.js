@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['dist/', 'build/', 'examples/web/dist/']),
+  globalIgnores(['dist/', 'build/', 'examples/web/dist/', 'js/environments/typescript/']),
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -44,7 +44,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.js', '**/*.mjs'],
+    files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
     languageOptions: {
       globals: {
         AbortController: 'readonly',
@@ -52,10 +52,12 @@ export default defineConfig(
         FormData: 'readonly',
         TextDecoder: 'readonly',
         TextEncoder: 'readonly',
+        TransformStream: 'readonly',
         URL: 'readonly',
         URLSearchParams: 'readonly',
         WebAssembly: 'readonly',
         WebSocket: 'readonly',
+        Worker: 'readonly',
         atob: 'readonly',
         btoa: 'readonly',
         clearTimeout: 'readonly',
@@ -63,8 +65,10 @@ export default defineConfig(
         crypto: 'readonly',
         document: 'readonly',
         location: 'readonly',
+        navigator: 'readonly',
         performance: 'readonly',
         process: 'readonly',
+        self: 'readonly',
         setTimeout: 'readonly',
       },
     },

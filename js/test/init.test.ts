@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +8,7 @@ import { verify } from 'brontosig/musig2';
 
 import { wasmBytes, wasmURL } from './files.js';
 import { isolated } from './isolated.js';
+import { serving } from './serving.js';
 
 /** Uses the module: a call that needs no more than that it runs. */
 function use(): boolean {
@@ -43,25 +42,6 @@ function countInstances(): () => number {
     return instantiate(...args);
   };
   return () => count;
-}
-
-/** Serves HTTP on loopback while `body` runs. */
-async function serving(
-  answer: (path: string, response: ServerResponse) => void,
-  body: (base: string) => Promise<void>,
-): Promise<void> {
-  const server = createServer((request, response) => {
-    response.setHeader('connection', 'close');
-    answer(request.url ?? '', response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    await body(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  } finally {
-    server.close();
-    await once(server, 'close');
-  }
 }
 
 function serveModule(type: string): (path: string, response: ServerResponse) => void {

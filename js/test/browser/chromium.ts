@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -28,6 +29,8 @@ function findChromium(): string | undefined {
   });
 }
 
+const executablePath = findChromium();
+
 const advice =
   'no Chromium was found: install one (Debian: apt-get install chromium), or name it in the variable CHROMIUM';
 
@@ -42,7 +45,6 @@ export function browserTest(
   body: (browser: Browser, t: TestContext) => Promise<void>,
   timeout = 120_000,
 ): void {
-  const executablePath = findChromium();
   const skip = executablePath === undefined && process.env['CI'] !== 'true' ? advice : false;
   void test(name, { skip, timeout }, async (t) => {
     if (executablePath === undefined) {
@@ -56,4 +58,29 @@ export function browserTest(
       await browser.close();
     }
   });
+}
+
+/**
+ * Runs Chromium with an extension, inside of a {@link browserTest}.
+ *
+ * @param folder - the absolute path of the unpacked extension.
+ * @param body - is given the origin of the extension's pages.
+ */
+export async function withExtension(
+  folder: string,
+  body: (context: BrowserContext, origin: string) => Promise<void>,
+): Promise<void> {
+  if (executablePath === undefined) {
+    throw new Error(advice);
+  }
+  const args = [...flags, `--disable-extensions-except=${folder}`, `--load-extension=${folder}`];
+  const context = await chromium.launchPersistentContext('', { executablePath, args });
+  try {
+    // Chromium names an unpacked extension after its path, with the letters a to p for digits.
+    const digits = createHash('sha256').update(folder).digest('hex').slice(0, 32);
+    const id = digits.replace(/./g, (digit) => String.fromCharCode(97 + parseInt(digit, 16)));
+    await body(context, `chrome-extension://${id}`);
+  } finally {
+    await context.close();
+  }
 }

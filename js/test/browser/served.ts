@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serving } from '../serving.js';
 
 const dist = new URL('../../../dist/', import.meta.url);
 
@@ -24,8 +22,7 @@ const html = `<!doctype html><meta charset="utf-8"><title>test</title><link rel=
  * @param wasmType - the MIME type of the module; an empty string for none.
  */
 export async function served(wasmType: string, body: (origin: string) => Promise<void>): Promise<void> {
-  const server = createServer((request, response) => {
-    const path = request.url ?? '/';
+  await serving((path, response) => {
     const name = /^\/dist\/([a-z0-9.-]+)$/.exec(path)?.[1];
     if (path === '/') {
       response.setHeader('content-type', 'text/html').end(html);
@@ -38,14 +35,5 @@ export async function served(wasmType: string, body: (origin: string) => Promise
         () => response.writeHead(404).end(),
       );
     }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    await body(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  }
+  }, body);
 }

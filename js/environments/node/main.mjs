@@ -1,0 +1,3 @@
+import { outcome } from './outcome.js';
+
+console.log(await outcome());

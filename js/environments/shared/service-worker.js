@@ -1,0 +1,5 @@
+import { outcome } from './outcome.js';
+
+self.addEventListener('message', (event) => {
+  event.waitUntil(outcome().then((text) => event.source.postMessage(text)));
+});

@@ -1,0 +1,3 @@
+import { outcome } from './outcome.js';
+
+outcome().then((text) => self.postMessage(text));
