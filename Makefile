@@ -30,7 +30,7 @@ TEST_SOURCES := $(shell find js/test -name '*.ts' -o -name tsconfig.json)
 
 .PHONY: help
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
+	@grep -hE '^[a-z/-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z/-]+):.*## (.*)/\1\t\2/' | expand -t 24
 
 .PHONY: build
 build: dist/brontosig.wasm dist/index.js ## Build the wasm module and the npm package into dist/
@@ -118,7 +118,7 @@ test: check-size
 test: docs
 
 # What needs a second or two each.
-QUICK := check examples exports handle musig2* timing
+QUICK := check documents examples exports handle musig2* timing
 
 .PHONY: check
 check: lint build/brontosig-bridge build/js-test/.done ## Run what is quick, before a commit: lint and the tests of units
@@ -217,7 +217,7 @@ check-size: dist/brontosig.wasm ## Compare the size of the module with its budge
 
 BRIDGE_SOURCES := $(GO_SOURCES) $(shell find bridge cmd -name '*.go' ! -name '*_test.go')
 
-build/brontosig-bridge: $(BRIDGE_SOURCES)
+build/brontosig-bridge: $(BRIDGE_SOURCES) ## Build the bridge, one static file
 	@echo "==> compiling the bridge"
 	@mkdir -p build
 	CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o $@ ./cmd/brontosig-bridge

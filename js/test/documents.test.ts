@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { test } from 'node:test';
 import { documents, root, sources } from './documents.js';
@@ -44,4 +44,23 @@ void test('docs/errors.md has every code once, and no other', async () => {
   const cells = [...text.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
   const documented = cells.flatMap((cell) => [...cell.matchAll(/`(.*?)`/g)].map(([, code]) => code));
   assert.deepEqual(documented.sort(), codes.sort());
+});
+
+void test('CONTRIBUTING.md says of every dependency why it is one, and make help of every target what it does', async () => {
+  const read = async (path: string): Promise<string> => readFile(root + path, 'utf8');
+  const { dependencies, devDependencies } = JSON.parse(await read('package.json')) as Record<string, object>;
+  const required = [...(await read('go.mod')).matchAll(/^\t(\S+) v\S+$/gm)].map(([, path = '']) => path);
+  const text = await read('CONTRIBUTING.md');
+  const names = [...Object.keys({ ...dependencies, ...devDependencies }), ...required];
+  assert.ok(names.includes('ws') && names.includes('golang.org/x/crypto'));
+  for (const name of names) {
+    assert.ok(text.includes(`\`${name.replace(/^@types\/.*/, '@types/*')}\``), name);
+  }
+
+  const makefile = await read('Makefile');
+  const targets = [...makefile.matchAll(/^\.PHONY: (.*)$/gm)].flatMap(([, line = '']) => line.split(' '));
+  assert.ok(targets.includes('check'));
+  for (const target of targets) {
+    assert.match(makefile, new RegExp(`^${target}:.* ## [A-Z]`, 'm'));
+  }
 });
