@@ -9,11 +9,19 @@ export type WasmSource = URL | string | Response | BufferSource | WebAssembly.Mo
 
 /** How a platform gets at the module's file. */
 export interface Platform {
-  /** Reads the file at the location, or the one beside the package's code. */
-  read(location: URL | string | undefined): Promise<Response | BufferSource>;
+  /** Reads the file at the location. */
+  read(location: URL | string): Promise<Response | BufferSource>;
 }
 
 let platform: Platform = browser;
+
+/** What to do when something else is where the module should be. */
+const ADVICE =
+  'Serve the file brontosig.wasm of the package there, or give its place as init({ wasm }); ' +
+  'https://github.com/brontosig/brontosig/blob/main/docs/bundlers.md says how.';
+
+/** How every WebAssembly module begins. */
+const MAGIC = [0, 0x61, 0x73, 0x6d];
 
 /** Replaces the way in which files are read. The entry for Node calls it. */
 export function usePlatform(other: Platform): void {
@@ -86,16 +94,14 @@ export async function compile(source: WasmSource | undefined): Promise<WebAssemb
 }
 
 async function read(location: URL | string | undefined): Promise<Response | BufferSource> {
+  let place = location;
   try {
-    return await platform.read(location);
+    // Bundlers recognise this form, and carry the file along.
+    place ??= new URL('./brontosig.wasm', import.meta.url);
+    return await platform.read(place);
   } catch (cause) {
-    const what = location === undefined ? 'brontosig.wasm beside the package' : String(location);
-    throw new BrontosigError(
-      'LOAD_FAILED',
-      `${what} could not be read: ${text(cause)}. ` +
-        'Serve the file brontosig.wasm of the package and give its URL as init({ wasm }).',
-      { cause },
-    );
+    const what = place === undefined ? 'brontosig.wasm beside the code' : String(place);
+    throw new BrontosigError('LOAD_FAILED', `${what} could not be read: ${text(cause)}. ${ADVICE}`, { cause });
   }
 }
 
@@ -105,8 +111,7 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
   if (!response.ok) {
     throw new BrontosigError(
       'LOAD_FAILED',
-      `${what}: the server answered with status ${response.status}. ` +
-        'Serve the file brontosig.wasm of the package and give its URL as init({ wasm }).',
+      `${what}: the server answered with status ${response.status}. ${ADVICE}`,
     );
   }
   // Compiling while the file arrives works only if the server names the type.
@@ -130,7 +135,13 @@ async function compileBytes(bytes: BufferSource, what: string): Promise<WebAssem
   // V8 takes no DataView here, though the standard does.
   const view = ArrayBuffer.isView(bytes)
     ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : bytes;
+    : new Uint8Array(bytes);
+  if (!MAGIC.every((byte, i) => view[i] === byte)) {
+    throw new BrontosigError(
+      'LOAD_FAILED',
+      `${what}: this is no WebAssembly module, but perhaps the page that a server sends for want of the file. ${ADVICE}`,
+    );
+  }
   try {
     return await WebAssembly.compile(view);
   } catch (cause) {

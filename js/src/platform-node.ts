@@ -6,10 +6,9 @@ import { fileURLToPath } from 'node:url';
  * another scheme than `file:`. A string without one of the schemes that Node
  * can fetch is a path.
  */
-export async function read(location: URL | string | undefined): Promise<Response | BufferSource> {
-  const place = location ?? new URL('./brontosig.wasm', import.meta.url);
-  if (/^(https?|data|blob):/i.test(String(place))) {
-    return fetch(place);
+export async function read(location: URL | string): Promise<Response | BufferSource> {
+  if (/^(https?|data|blob):/i.test(String(location))) {
+    return fetch(location);
   }
-  return readFile(/^file:/i.test(String(place)) ? fileURLToPath(place) : place);
+  return readFile(/^file:/i.test(String(location)) ? fileURLToPath(location) : location);
 }

@@ -122,7 +122,7 @@ isolated(import.meta.url, {
   },
 
   'again after a failure': async () => {
-    await fails(new Uint8Array(8), /the given bytes could not be compiled/);
+    await fails(new Uint8Array(8), /the given bytes: this is no WebAssembly module/);
     assert.throws(use, { code: 'NOT_INITIALIZED' });
     await init();
     assert.equal(use(), false);
@@ -139,6 +139,10 @@ isolated(import.meta.url, {
   'a file that does not exist': async () => {
     const error = await fails('/no/such/file.wasm', /file\.wasm could not be read.*init\(\{ wasm \}\)/);
     assert.equal((error.cause as { code?: unknown }).code, 'ENOENT');
+    await init();
+  },
+  'a module that is cut off': async () => {
+    await fails(wasmBytes().subarray(0, 1000), /the given bytes could not be compiled/);
     await init();
   },
   'a server that is not there': async () => {
@@ -164,10 +168,9 @@ isolated(import.meta.url, {
       },
     ),
   'a page in place of the module': async () => {
-    for (const type of ['text/html', 'application/wasm']) {
-      const response = new Response('<!doctype html>', { headers: { 'content-type': type } });
-      await fails(response, new RegExp(`the given response \\(${type}\\) could not be compiled`));
-    }
+    const page = (type: string): Response => new Response('<!doctype html>', { headers: { 'content-type': type } });
+    await fails(page('text/html'), /the given response \(text\/html\): this is no WebAssembly module.*bundlers\.md/);
+    await fails(page('application/wasm'), /the given response \(application\/wasm\) could not be compiled/);
     await init();
   },
   'a Response that was read before': async () => {

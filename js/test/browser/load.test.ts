@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { browserTest } from './chromium.js';
 import { served } from './served.js';
 
-/** Runs the body of an async function in a new page, where `use` tells whether the module works. */
-async function run(browser: Browser, origin: string, body: string): Promise<unknown> {
+/**
+ * Runs the body of an async function in a new page, where `use` tells whether the module works.
+ *
+ * @param serve - answers in the server's place when the page asks for the module.
+ */
+async function run(browser: Browser, origin: string, body: string, serve?: (route: Route) => Promise<void>): Promise<unknown> {
   const page: Page = await browser.newPage();
+  if (serve !== undefined) {
+    await page.route('**/brontosig.wasm', serve);
+  }
   await page.goto(origin);
   const result: unknown = await page.evaluate(`(async () => {
     const { init } = await import('brontosig');
@@ -60,6 +67,21 @@ browserTest('init() twice is one instance, and works again after a failure', asy
       return use() && codes;`,
     );
     assert.deepEqual(again, ['LOAD_FAILED', 'LOAD_FAILED', 'LOAD_FAILED']);
+  });
+});
+
+browserTest('init() says what to do where the module is not served', async (browser) => {
+  const cases: [serve: (route: Route) => Promise<void>, message: RegExp][] = [
+    [(route) => route.fulfill({ status: 404, contentType: 'text/plain' }), /\/dist\/brontosig\.wasm \(text\/plain\): the server answered with status 404\. /],
+    [(route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }), /\/dist\/brontosig\.wasm \(text\/html\): this is no WebAssembly module/],
+    [(route) => route.abort(), /\/dist\/brontosig\.wasm could not be read: /],
+  ];
+  await served('application/wasm', async (origin) => {
+    for (const [serve, message] of cases) {
+      const said = String(await run(browser, origin, 'return init().catch(String);', serve));
+      assert.match(said, message);
+      assert.match(said, /Serve the file brontosig\.wasm of the package there, or give its place as init\(\{ wasm \}\); .*docs\/bundlers\.md/);
+    }
   });
 });
 
