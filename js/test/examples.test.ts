@@ -111,8 +111,9 @@ async function checkNpm([command = '', ...args]: readonly string[]): Promise<voi
 
 const checks: Readonly<Record<string, (code: string) => Promise<void>>> = {
   js: runJavaScript,
+  // A program that serves does not end, so it is only compiled, and looked at.
   go: async (code) => {
-    await withFile('main.go', code, async (path) => run('go', ['run', path], limit));
+    await withFile('main.go', code, async (path) => run('go', ['vet', path], limit));
   },
   sh: async (code) => {
     const lines = code.replaceAll('\\\n', ' ').split('\n');
@@ -148,7 +149,7 @@ for (const [path, text] of await sources()) {
 
 void test('there are examples', async () => {
   await access(`${root}docs`);
-  for (const language of ['js', 'sh']) {
+  for (const language of ['go', 'js', 'sh', 'toml']) {
     assert.ok(examples.some((example) => example.language === language), language);
   }
   assert.ok(examples.some(({ name }) => name.startsWith('js/src/')));
