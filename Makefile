@@ -121,7 +121,7 @@ test: docs
 QUICK := check documents examples exports handle musig2* timing
 
 .PHONY: check
-check: lint build/brontosig-bridge build/js-test/.done ## Run what is quick, before a commit: lint and the tests of units
+check: lint docs build/brontosig-bridge build/js-test/.done ## Run what is quick, before a commit: lint and the tests of units
 	@echo "==> running the quick tests"
 	$(GO) test -short . ./brontide ./internal/abi/... ./lnpeer ./musig2
 	node --expose-gc --test $(patsubst %,build/js-test/%.test.js,$(QUICK))
