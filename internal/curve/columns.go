@@ -4,17 +4,17 @@ package curve
 // have at the same digit.
 const columnTerms = 6
 
-// addColumnsNonConst adds the halves to an empty sum, or returns false and adds
+// addColumnsNonConst adds everything to an empty sum, or returns false and adds
 // nothing: what all of them have at one digit is added up in affine coordinates, and
 // the sum takes that. An affine addition costs two thirds of another one if the
 // inversion that it needs is shared. Here many are done together, of all digits. They
 // do not hold for equal and opposite points.
-func (a *accumulator) addColumnsNonConst(halves []half) bool {
+func (s *interleaving) addColumnsNonConst(sum *accumulator) bool {
 	var ends [halfDigits]int
 	end := 0
 	for i := range ends {
-		for j := range halves {
-			if halves[j].digits[i] != 0 {
+		for j := range s.halves {
+			if s.halves[j].digits[i] != 0 {
 				end++
 			}
 		}
@@ -26,9 +26,9 @@ func (a *accumulator) addColumnsNonConst(halves []half) bool {
 	for i := range columns {
 		column := points[end:ends[i]]
 		columns[i], end = column, ends[i]
-		for j := range halves {
-			if halves[j].digits[i] != 0 {
-				p, sign := halves[j].at(i)
+		for j := range s.halves {
+			if s.halves[j].digits[i] != 0 {
+				p, sign := s.at(j, i)
 				column[0].x = p.x
 				setSigned(&column[0].y, &p.y, sign)
 				column = column[1:]
@@ -42,12 +42,12 @@ func (a *accumulator) addColumnsNonConst(halves []half) bool {
 	for i := halfDigits - 1; i >= 0; i-- {
 		doublings++
 		if len(columns[i]) > 0 {
-			a.doubleNonConst(doublings)
+			sum.doubleNonConst(doublings)
 			doublings = 0
-			a.include(&columns[i][0], 1)
+			sum.include(&columns[i][0], 1)
 		}
 	}
-	a.doubleNonConst(doublings)
+	sum.doubleNonConst(doublings)
 	return true
 }
 

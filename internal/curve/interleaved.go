@@ -14,21 +14,10 @@ const (
 	halfDigits = 129
 )
 
-// half is half of a scalar in digits, and the odd multiples of the point that it
-// belongs to.
+// half is half of a scalar in digits.
 type half struct {
 	digits [halfDigits]int16
 	sign   int64
-	table  []Point
-}
-
-// at returns what digit i, which is not 0, adds.
-func (h *half) at(i int) (p *Point, sign int64) {
-	digit, sign := h.digits[i], h.sign
-	if digit < 0 {
-		digit, sign = -digit, -sign
-	}
-	return &h.table[digit/2], sign
 }
 
 // setDigitsNonConst writes k in non-adjacent form: of any window digits in a row, at
@@ -63,20 +52,31 @@ type product struct {
 	odd       [2][termTable]Point
 }
 
+// interleaving is a sum of products under way. It is one object, so that it needs the
+// heap for many terms only.
+type interleaving struct {
+	products []product
+	halves   []half    // two for each product, and two for G if there is a base
+	elements []element // two for each product
+	base     *oddTable
+}
+
 // interleavedMultNonConst adds the products up in one chain of doublings, which
 // all halves of all scalars share.
 func interleavedMultNonConst(g *Scalar, terms []Term) accumulator {
 	const few = 3
 	if n := len(terms); n > few {
-		return interleaveNonConst(g, terms, make([]product, n), make([]half, 2*n+2), make([]element, 2*n))
+		s := interleaving{make([]product, n), make([]half, 2*n+2), make([]element, 2*n), nil}
+		return s.multNonConst(g, terms)
 	}
 	var products [few]product
 	var halves [2*few + 2]half
 	var elements [2 * few]element
-	return interleaveNonConst(g, terms, products[:], halves[:], elements[:])
+	s := interleaving{products[:], halves[:], elements[:], nil}
+	return s.multNonConst(g, terms)
 }
 
-func interleaveNonConst(g *Scalar, terms []Term, products []product, halves []half, elements []element) (sum accumulator) {
+func (s *interleaving) multNonConst(g *Scalar, terms []Term) (sum accumulator) {
 	count := 0
 	for i := range terms {
 		t := &terms[i]
@@ -85,24 +85,24 @@ func interleaveNonConst(g *Scalar, terms []Term, products []product, halves []ha
 		}
 		var p jacobian
 		p.set(&t.Point, 1)
-		own := &products[count]
-		elements[count] = oddMultiples(own.multiples[:], &p)
-		setHalvesNonConst(halves[2*count:], &t.Scalar, termWindow, own.odd[0][:], own.odd[1][:])
+		s.elements[count] = oddMultiples(s.products[count].multiples[:], &p)
+		setHalvesNonConst(s.halves[2*count:], &t.Scalar, termWindow)
 		count++
 	}
-	invertAll(elements[:count], elements[count:])
-	for i := range count {
-		products[i].setTables(&elements[i])
+	s.products = s.products[:count]
+	invertAll(s.elements[:count], s.elements[count:])
+	for i := range s.products {
+		s.products[i].setTables(&s.elements[i])
 	}
 	if g == nil {
-		halves = halves[:2*count]
+		s.halves = s.halves[:2*count]
 	} else {
-		table := getOddTable()
-		setHalvesNonConst(halves[2*count:], g, baseWindow, table[0][:], table[1][:])
-		halves = halves[:2*count+2]
+		s.base = getOddTable()
+		setHalvesNonConst(s.halves[2*count:], g, baseWindow)
+		s.halves = s.halves[:2*count+2]
 	}
-	if count < columnTerms || !sum.addColumnsNonConst(halves) {
-		sum.addDigitsNonConst(halves)
+	if count < columnTerms || !s.addColumnsNonConst(&sum) {
+		s.addDigitsNonConst(&sum)
 	}
 	for i := range terms {
 		if t := &terms[i]; skipsDoublingsNonConst(t) && !t.Scalar.IsZero() {
@@ -112,27 +112,38 @@ func interleaveNonConst(g *Scalar, terms []Term, products []product, halves []ha
 	return sum
 }
 
-// addDigitsNonConst adds the halves to an empty sum.
-func (a *accumulator) addDigitsNonConst(halves []half) {
+// at returns what a digit of a half, which is not 0, adds.
+func (s *interleaving) at(half, digit int) (p *Point, sign int64) {
+	d, sign := s.halves[half].digits[digit], s.halves[half].sign
+	if d < 0 {
+		d, sign = -d, -sign
+	}
+	if product := half / 2; product < len(s.products) {
+		return &s.products[product].odd[half%2][d/2], sign
+	}
+	return &s.base[half%2][d/2], sign
+}
+
+// addDigitsNonConst adds everything to an empty sum.
+func (s *interleaving) addDigitsNonConst(sum *accumulator) {
 	doublings := 0
 	for i := halfDigits - 1; i >= 0; i-- {
 		doublings++
-		for j := range halves {
-			if halves[j].digits[i] != 0 {
-				a.doubleNonConst(doublings)
+		for j := range s.halves {
+			if s.halves[j].digits[i] != 0 {
+				sum.doubleNonConst(doublings)
 				doublings = 0
-				a.include(halves[j].at(i))
+				sum.include(s.at(j, i))
 			}
 		}
 	}
-	a.doubleNonConst(doublings)
+	sum.doubleNonConst(doublings)
 }
 
-func setHalvesNonConst(halves []half, k *Scalar, window int, table, lambdaTable []Point) {
+func setHalvesNonConst(halves []half, k *Scalar, window int) {
 	k1, k2 := split(k)
 	halves[0].setDigitsNonConst(k1, window)
 	halves[1].setDigitsNonConst(k2, window)
-	halves[0].table, halves[1].table = table, lambdaTable
 }
 
 // skipsDoublingsNonConst tells whether a term is infinity, or its point itself.
