@@ -20,10 +20,17 @@ const (
 )
 
 // contextObject is a musig2.Context behind a handle.
-type contextObject struct{ *musig2.Context }
+type contextObject struct {
+	*musig2.Context
+	signers int
+}
+
+func newContextObject(ctx *musig2.Context) contextObject {
+	return contextObject{ctx, len(ctx.SigningKeys())}
+}
 
 func (o contextObject) wipe()     { o.Wipe() }
-func (o contextObject) cost() int { return contextCostPerSigner * len(o.SigningKeys()) }
+func (o contextObject) cost() int { return contextCostPerSigner * o.signers }
 
 // musig2SortKeys sorts count compressed keys.
 //
@@ -94,7 +101,7 @@ func musig2ContextNew(n, count, sort, tweakCount, hasSecret uint32, signer int32
 		if err != nil {
 			return 0, err
 		}
-		return handles.add(contextObject{ctx})
+		return handles.add(newContextObject(ctx))
 	})
 }
 
@@ -113,7 +120,7 @@ func musig2ContextParse(n, hasSecret uint32, signer int32) int32 {
 		if err != nil {
 			return 0, err
 		}
-		return handles.add(contextObject{ctx})
+		return handles.add(newContextObject(ctx))
 	})
 }
 
@@ -121,7 +128,7 @@ func musig2ContextParse(n, hasSecret uint32, signer int32) int32 {
 //
 //go:wasmexport musig2_context_bytes
 func musig2ContextBytes(n, context uint32) int32 {
-	return withContext(n, context, func(ctx *musig2.Context, in *input) (int32, error) {
+	return withContext(n, context, func(ctx contextObject, in *input) (int32, error) {
 		if err := in.end(); err != nil {
 			return 0, err
 		}
@@ -139,7 +146,7 @@ func musig2ContextBytes(n, context uint32) int32 {
 //
 //go:wasmexport musig2_context_info
 func musig2ContextInfo(n, context uint32) int32 {
-	return withContext(n, context, func(ctx *musig2.Context, in *input) (int32, error) {
+	return withContext(n, context, func(ctx contextObject, in *input) (int32, error) {
 		if err := in.end(); err != nil {
 			return 0, err
 		}
@@ -155,7 +162,7 @@ func musig2ContextInfo(n, context uint32) int32 {
 //
 //go:wasmexport musig2_verify_partial
 func musig2VerifyPartial(n, context, signer, count uint32) int32 {
-	return withContext(n, context, func(ctx *musig2.Context, in *input) (int32, error) {
+	return withContext(n, context, func(ctx contextObject, in *input) (int32, error) {
 		sig, err := in.take(musig2.PartialSigSize)
 		if err != nil {
 			return 0, err
@@ -181,7 +188,7 @@ func musig2VerifyPartial(n, context, signer, count uint32) int32 {
 //
 //go:wasmexport musig2_deterministic_sign
 func musig2DeterministicSign(n, context, hasRand uint32) int32 {
-	return withContext(n, context, func(ctx *musig2.Context, in *input) (int32, error) {
+	return withContext(n, context, func(ctx contextObject, in *input) (int32, error) {
 		aggOther, err := in.take(musig2.PubNonceSize)
 		if err != nil {
 			return 0, err
@@ -227,13 +234,13 @@ func musig2AggregateNonces(n, count uint32) int32 {
 }
 
 // withContext is export with the context of a handle.
-func withContext(n, handle uint32, body func(*musig2.Context, *input) (int32, error)) int32 {
+func withContext(n, handle uint32, body func(contextObject, *input) (int32, error)) int32 {
 	return export(n, func(in *input) (int32, error) {
 		o, err := lookup[contextObject](handle)
 		if err != nil {
 			return 0, err
 		}
-		return body(o.Context, in)
+		return body(o, in)
 	})
 }
 

@@ -48,8 +48,8 @@ func (o coordinatorObject) wipe()     { o.Wipe() }
 func (o coordinatorObject) cost() int { return o.size }
 
 // collectorSize is the cost of a session or coordinator.
-func collectorSize(ctx *musig2.Context, message []byte) int {
-	return sessionCostPerSigner*len(ctx.SigningKeys()) + len(message)
+func collectorSize(ctx contextObject, message []byte) int {
+	return sessionCostPerSigner*ctx.signers + len(message)
 }
 
 // musig2NonceNew draws a nonce and returns its handle. Input: the public key,
@@ -121,7 +121,7 @@ func musig2NoncePublic(n, nonce uint32) int32 {
 //
 //go:wasmexport musig2_session_new
 func musig2SessionNew(n, context, nonce, extraSize, hasMessage uint32) int32 {
-	return withContext(n, context, func(ctx *musig2.Context, in *input) (int32, error) {
+	return withContext(n, context, func(ctx contextObject, in *input) (int32, error) {
 		var options []musig2.SessionOption
 		if nonce != 0 {
 			o, err := lookup[nonceObject](nonce)
@@ -211,7 +211,7 @@ func musig2Sign(n, session, hasMessage uint32) int32 {
 //
 //go:wasmexport musig2_coordinator_new
 func musig2CoordinatorNew(n, context uint32) int32 {
-	return withContext(n, context, func(ctx *musig2.Context, in *input) (int32, error) {
+	return withContext(n, context, func(ctx contextObject, in *input) (int32, error) {
 		message, err := in.takeMessage()
 		if err != nil {
 			return 0, err

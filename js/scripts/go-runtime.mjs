@@ -18,9 +18,8 @@ if (goroot === undefined || output === undefined) {
 const toolchain = await readFile(join(goroot, 'lib/wasm/wasm_exec.js'), 'utf8');
 const license = await readFile(join(goroot, 'LICENSE'), 'utf8');
 
-// What the Go runtime and the packages that the module links look up. crypto
-// and performance are read here and not inherited: their accessors on window
-// accept no other receiver.
+// What the Go runtime and the packages that the module links look up. performance
+// is read here and not inherited: its accessor on window accepts no other receiver.
 const head = `// Made by js/scripts/go-runtime.mjs from the Go toolchain's lib/wasm/wasm_exec.js.
 
 /*
@@ -32,7 +31,7 @@ ${license.trim()}
 
 const host = globalThis;
 
-export function newGo(ended) {
+export function newGo(ended, getRandomValues) {
   let line = '';
   const decoder = new TextDecoder();
   // Go writes here only when the program is about to end: the reason and the
@@ -80,7 +79,7 @@ const tail = `
     TextDecoder: host.TextDecoder,
     TextEncoder: host.TextEncoder,
     Uint8Array: host.Uint8Array,
-    crypto: host.crypto,
+    crypto: { getRandomValues },
     performance: host.performance,
   });
 }

@@ -13,5 +13,9 @@ export interface Go {
  * Makes the Go runtime for one instance.
  *
  * @param ended - is called when the program has ended, which it never should.
+ * @param getRandomValues - is the program's source of random bytes.
  */
-export declare function newGo(ended: (cause: unknown) => void): Go;
+export declare function newGo(
+  ended: (cause: unknown) => void,
+  getRandomValues: (target: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>,
+): Go;

@@ -7,6 +7,7 @@ import {
   type Exports,
 } from './generated.js';
 import { newGo } from './go-runtime.js';
+import { fillRandom } from './random.js';
 
 /** The exports that serve the boundary itself. */
 type BufferExport =
@@ -66,7 +67,7 @@ export class Instance {
       if (instance !== undefined) {
         instance.#end(cause);
       }
-    });
+    }, fillRandom);
     let fingerprint: number | undefined;
     try {
       const raw = await WebAssembly.instantiate(module, go.importObject);

@@ -13,12 +13,30 @@ export function randomBytes(size: number): Uint8Array<ArrayBuffer> {
   }
 }
 
+/** How many bytes the module draws at a time. */
+const DRAW = 32;
+
+/** What the module's next draw gets. */
+let ahead: Uint8Array<ArrayBuffer> | undefined;
+
 /**
- * Fails if the platform's secure source does. It is called before the module
- * draws from it: an exception in there would end the instance.
+ * Draws ahead what the module is about to draw in a call: if the platform's secure
+ * source failed only in there, the exception would end the instance.
  *
  * @throws BrontosigError RANDOM_FAILED.
  */
 export function requireRandom(): void {
-  randomBytes(1);
+  ahead = randomBytes(DRAW);
+}
+
+/** The module's source of random bytes: fills an array with them, and returns it. */
+export function fillRandom(target: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const bytes = ahead;
+  ahead = undefined;
+  if (bytes?.length !== target.length) {
+    return crypto.getRandomValues(target);
+  }
+  target.set(bytes);
+  bytes.fill(0);
+  return target;
 }

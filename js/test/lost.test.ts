@@ -37,20 +37,15 @@ function loseInstance(): void {
   const { context } = makeObjects();
   const real = crypto.getRandomValues.bind(crypto);
   const broken = new Error('no entropy');
-  // The source fails after the wrapper has asked it for a byte and got one.
+  // The source gives the wrapper too few bytes, and fails when the module itself asks.
   crypto.getRandomValues = <T extends ArrayBufferView>(array: T): T => {
-    if (array.byteLength > 1) {
+    if (array.byteLength < array.buffer.byteLength) {
       throw broken;
     }
-    return real(array as never);
+    return real(new Uint8Array(1)) as never;
   };
   assert.throws(
-    () => {
-      // Go draws ahead, so the first call need not ask the host.
-      for (let i = 0; i < 1000; i++) {
-        context.newSession().dispose();
-      }
-    },
+    () => context.newSession(),
     (error: BrontosigError) => error.code === 'INSTANCE_LOST' && error.cause === broken,
   );
   crypto.getRandomValues = real;
