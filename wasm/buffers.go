@@ -42,15 +42,19 @@ func inReserve(size uint32) int32 {
 	return 0
 }
 
-// inPointer returns the address of the input buffer.
+// inPointer returns the address of the input buffer. Only inReserve changes it.
 //
 //go:wasmexport in_pointer
 func inPointer() uint32 { return address(inBuffer) }
 
-// outPointer returns the address of the output buffer.
+// outPointer returns the address of the output buffer. Whoever asks for it wipes what
+// the last call has written there.
 //
 //go:wasmexport out_pointer
-func outPointer() uint32 { return address(outBuffer) }
+func outPointer() uint32 {
+	outUsed = 0
+	return address(outBuffer)
+}
 
 // detailPointer returns the address of the detail buffer.
 //

@@ -4,4 +4,4 @@ package abi
 
 // Fingerprint is a hash of everything that JavaScript knows about the module.
 // A module and a wrapper with different fingerprints do not belong together.
-const Fingerprint = 2024542631
+const Fingerprint = 10081453

@@ -329,6 +329,9 @@ export const RAND_SIZE = 32;
 /** Bytes of the longest message of a Lightning connection (BOLT-8). */
 export const MAX_BRONTIDE_MESSAGE_SIZE = 65535;
 
+/** Bytes of the same as it goes over the transport. */
+export const MAX_BRONTIDE_PACKET_SIZE = 65569;
+
 /** Bytes of the most padding in a ping (BOLT-1). */
 export const MAX_PING_PADDING = 65529;
 
@@ -406,9 +409,12 @@ export interface Exports {
    * lost. It returns 0, or a negated code if size is above abi.MaxInputSize.
    */
   readonly in_reserve: (size: number) => number;
-  /** Returns the address of the input buffer. */
+  /** Returns the address of the input buffer. Only inReserve changes it. */
   readonly in_pointer: () => number;
-  /** Returns the address of the output buffer. */
+  /**
+   * Returns the address of the output buffer. Whoever asks for it wipes what
+   * the last call has written there.
+   */
   readonly out_pointer: () => number;
   /** Returns the address of the detail buffer. */
   readonly detail_pointer: () => number;
@@ -556,4 +562,4 @@ export interface Exports {
 }
 
 /** What the module's `abi_fingerprint` returns if it belongs to this file. */
-export const FINGERPRINT = 2024542631;
+export const FINGERPRINT = 10081453;

@@ -41,6 +41,7 @@ export class Instance {
   readonly #memory: WebAssembly.Memory;
   #lost: { readonly cause: unknown } | undefined;
   #inputSize = 0;
+  #inputPointer = 0;
   #inside = false;
 
   private constructor(instance: WebAssembly.Instance) {
@@ -121,26 +122,35 @@ export class Instance {
 
   /** Copies the result of the last call out of the module and wipes it there. */
   output(length: number): Uint8Array<ArrayBuffer> {
-    const pointer = this.#enter('out_pointer') >>> 0;
-    const output = new Uint8Array(this.#memory.buffer, pointer, length);
-    const copy = output.slice();
-    output.fill(0);
-    return copy;
+    const output = this.#output(length);
+    try {
+      return output.slice();
+    } finally {
+      output.fill(0);
+    }
   }
 
   /** Does the same with a result of parts, each of which has its length before it. */
   outputs(length: number): Uint8Array<ArrayBuffer>[] {
-    const pointer = this.#enter('out_pointer') >>> 0;
-    const output = new Uint8Array(this.#memory.buffer, pointer, length);
-    const parts: Uint8Array<ArrayBuffer>[] = [];
-    const byte = (at: number): number => output[at] ?? 0;
-    for (let at = 0; at < length; ) {
-      const start = at + 4;
-      at = start + (byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24));
-      parts.push(output.slice(start, at));
+    const output = this.#output(length);
+    try {
+      const parts: Uint8Array<ArrayBuffer>[] = [];
+      const byte = (at: number): number => output[at] ?? 0;
+      for (let at = 0; at < length; ) {
+        const start = at + 4;
+        at = start + (byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24));
+        parts.push(output.slice(start, at));
+      }
+      return parts;
+    } finally {
+      output.fill(0);
     }
-    output.fill(0);
-    return parts;
+  }
+
+  /** The result of the last call, which the caller has to wipe. */
+  #output(length: number): Uint8Array<ArrayBuffer> {
+    const pointer = this.#enter('out_pointer') >>> 0;
+    return new Uint8Array(this.#memory.buffer, pointer, length);
   }
 
   /** Makes the input buffer long enough. */
@@ -160,12 +170,12 @@ export class Instance {
       throw this.#error(status);
     }
     this.#inputSize = wanted;
+    this.#inputPointer = this.#enter('in_pointer') >>> 0;
   }
 
   #write(inputs: readonly Uint8Array[], size: number): void {
-    const pointer = this.#enter('in_pointer') >>> 0;
     // The view is made for each call: it is dead as soon as memory has grown.
-    const view = new Uint8Array(this.#memory.buffer, pointer, size);
+    const view = new Uint8Array(this.#memory.buffer, this.#inputPointer, size);
     let offset = 0;
     try {
       for (const input of inputs) {

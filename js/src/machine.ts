@@ -2,6 +2,7 @@ import { bytes, bytesOrHex, object } from './check.js';
 import {
   MACHINE_STATES,
   MAX_BRONTIDE_MESSAGE_SIZE,
+  MAX_BRONTIDE_PACKET_SIZE,
   PUBLIC_KEY_SIZE,
   SECRET_KEY_SIZE,
   type MachineState,
@@ -35,8 +36,11 @@ export interface Received {
   readonly messages: Uint8Array<ArrayBuffer>[];
 }
 
-/** Bytes that go into the module at a time. More would only make its buffers grow. */
-const CHUNK = 65_536;
+/**
+ * Bytes that go into the module at a time: enough for any message in one piece. More
+ * would only make its buffers grow.
+ */
+const CHUNK = MAX_BRONTIDE_PACKET_SIZE;
 
 /**
  * One end of a BOLT-8 connection, without any input or output: it takes the

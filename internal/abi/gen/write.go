@@ -28,6 +28,7 @@ var numbers = []number{
 	{"TWEAK_SIZE", musig2.TweakSize, "Bytes of a tweak and of a merkle root."},
 	{"RAND_SIZE", musig2.RandSize, "Bytes of the optional randomness of deterministic signing (BIP-327)."},
 	{"MAX_BRONTIDE_MESSAGE_SIZE", brontide.MaxMessageSize, "Bytes of the longest message of a Lightning connection (BOLT-8)."},
+	{"MAX_BRONTIDE_PACKET_SIZE", brontide.HeaderSize + brontide.MaxMessageSize + brontide.MACSize, "Bytes of the same as it goes over the transport."},
 	{"MAX_PING_PADDING", lnpeer.MaxPingPadding, "Bytes of the most padding in a ping (BOLT-1)."},
 	{"NO_PONG", lnpeer.NoPong, "The least number of pong bytes in a ping that asks for no pong (BOLT-1)."},
 	{"ANY_PONG", abi.AnyPong, "Asks for a number of pong bytes that tells a ping apart from the others."},
