@@ -44,6 +44,12 @@ void test('docs/errors.md has every code once, and no other', async () => {
   const cells = [...text.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
   const documented = cells.flatMap((cell) => [...cell.matchAll(/`(.*?)`/g)].map(([, code]) => code));
   assert.deepEqual(documented.sort(), codes.sort());
+
+  const [, contributions = ''] = /^export type Contribution = (.*);$/m.exec(files.get('js/src/generated.ts') ?? '') ?? [];
+  assert.match(contributions, /'psig'/);
+  for (const contribution of contributions.replaceAll("'", '').split(' | ')) {
+    assert.ok(text.includes(`(\`${contribution}\`)`), contribution);
+  }
 });
 
 void test('CONTRIBUTING.md says of every dependency why it is one, and make help of every target what it does', async () => {
