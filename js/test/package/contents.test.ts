@@ -75,3 +75,16 @@ test('the version stands in package.json, and everything else agrees', async () 
     assert.equal(released[1], version, 'the newest version of the changelog');
   }
 });
+
+test('what the document shows for bundlers is what the environments have', async () => {
+  const environments = new URL('js/environments/', root);
+  const names = (await readdir(environments, { recursive: true })).filter((name) => /\.(?:js|mjs|json)$/.test(name) && !name.endsWith('package-lock.json'));
+  const texts = await Promise.all(names.map(async (name) => readFile(new URL(name, environments), 'utf8')));
+  // What was tried by hand, and what is for others.
+  const others = ['export default { optimizeDeps: { exclude: [\'brontosig\'] } };', "await init({ wasm: '/assets/brontosig.wasm' });"];
+  const document = await readFile(new URL('docs/bundlers.md', root), 'utf8');
+  const lines = [...document.matchAll(/^```.*\n([^]*?)```$/gm)].flatMap(([, block = '']) => block.trimEnd().split('\n'));
+  assert.ok(lines.length > 8);
+  const unknown = lines.filter((line) => !texts.some((text) => text.includes(line)));
+  assert.deepEqual(unknown, others);
+});
