@@ -123,13 +123,18 @@ func TestAggregateNonceMode(t *testing.T) {
 	requireOK(t, "wrong partial, not known to be wrong", err)
 	_, err = s.FinalSig()
 	requireKind(t, "finish", err, ErrInvalidSignature)
-	// The nonce brings it out, and makes room for the right one.
+	// The nonce brings it out, and makes room for the right one. Whose fault it
+	// is, all nonces together tell.
 	_, err = s.RegisterPubNonce(2, nonces[2])
-	requireBlame(t, "nonce", err, 2, ContributionPartialSig)
+	requireKind(t, "nonce", err, ErrInvalidSignature)
 	_, err = s.RegisterPubNonce(2, nonces[2])
 	requireOK(t, "nonce again", err)
 	_, err = s.CombineSig(2, wrong)
-	requireBlame(t, "wrong partial again", err, 2, ContributionPartialSig)
+	requireKind(t, "wrong partial again", err, ErrInvalidSignature)
+	_, err = s.RegisterPubNonce(1, nonces[1])
+	requireOK(t, "the last nonce", err)
+	_, err = s.CombineSig(2, wrong)
+	requireBlame(t, "wrong partial, with all nonces", err, 2, ContributionPartialSig)
 	_, err = s.CombineSig(2, partials[2])
 	requireOK(t, "right partial", err)
 	signature, err := s.FinalSig()
@@ -196,6 +201,54 @@ func TestDishonestAggregator(t *testing.T) {
 	// With all nonces known, a false aggregate is refused at once.
 	g.start().exchangeNonces(rng)
 	requireBlame(t, "set", g.sessions[0].RegisterCombinedNonce(false1), NoSigner, ContributionAggNonce)
+}
+
+// TestTwoAggregateNonces: an aggregator who gives this signer another aggregate
+// nonce than the others gets none of them blamed, in whatever order things come.
+func TestTwoAggregateNonces(t *testing.T) {
+	rng := newRand(t)
+	message := randomBytes(rng, 32)
+	for _, early := range []bool{false, true} {
+		g := newGroup(t, rng, 3, false, false, nil).start()
+		nonces := g.nonces()
+		honest, err := AggregateNonces(nonces)
+		requireOK(t, "aggregate", err)
+		other, err := AggregateNonces([][PubNonceSize]byte{nonces[0], nonces[1], nonces[1]})
+		requireOK(t, "aggregate", err)
+		s := g.sessions[0]
+		requireOK(t, "the other aggregate nonce", s.RegisterCombinedNonce(other))
+		for _, s := range g.sessions[1:] {
+			requireOK(t, "aggregate nonce", s.RegisterCombinedNonce(honest))
+		}
+		partials := (&group{t, g.contexts[1:], g.sessions[1:]}).sign(message)
+		if early {
+			_, err = s.CombineSig(1, partials[0])
+			requireOK(t, "partial, which nothing can check yet", err)
+		}
+		if _, err = s.Sign(message); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.RegisterPubNonce(1, nonces[1])
+		if early {
+			requireKind(t, "the nonce of that partial", err, ErrInvalidSignature)
+			_, err = s.RegisterPubNonce(1, nonces[1])
+		}
+		requireOK(t, "a nonce", err)
+		_, err = s.CombineSig(1, partials[0])
+		requireKind(t, "partial, with a nonce missing", err, ErrInvalidSignature)
+		if early {
+			_, err = s.CombineSig(2, partials[1])
+			requireOK(t, "partial, which nothing can check yet", err)
+			_, err = s.RegisterPubNonce(2, nonces[2])
+			requireBlame(t, "the nonce of that partial", err, NoSigner, ContributionAggNonce)
+		}
+		_, err = s.RegisterPubNonce(2, nonces[2])
+		requireOK(t, "the last nonce", err)
+		for i, partial := range partials {
+			_, err = s.CombineSig(1+i, partial)
+			requireBlame(t, "partial, with all nonces", err, NoSigner, ContributionAggNonce)
+		}
+	}
 }
 
 // TestRefusedNonceVerifiesNothing: a nonce that is refused, because the sum is

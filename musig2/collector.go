@@ -85,26 +85,24 @@ func (c *collector) addNonce(signer int, encoded [PubNonceSize]byte) error {
 
 // addParsedNonce takes the first nonce of a signer.
 func (c *collector) addParsedNonce(signer int, nonce *pubNonce) error {
-	if p := c.partials[signer]; p != nil && !p.verified && c.ready() {
-		if !c.sessionValues().verify(&p.s, &nonce.points, signer) {
-			c.partials[signer] = nil
-			return blame(signer, ContributionPartialSig, doesNotVerify)
-		}
-		// It is not marked as verified: the nonce may yet be refused below.
-	}
 	c.nonces[signer] = nonce
-	if c.frozen {
-		// Whatever their sum is, the aggregate nonce stays.
-		return nil
+	var sum pubNonce
+	complete := false
+	if !c.frozen {
+		// Later the aggregate nonce stays, whatever their sum is.
+		sum, complete = c.sumNonces()
 	}
-	sum, complete := c.sumNonces()
-	switch {
-	case !complete:
-	case c.aggNonce == nil:
-		c.aggNonce = &aggNonce{pubNonce: sum}
-	case c.aggNonce.encoded != sum.encoded:
+	if complete && c.aggNonce != nil && c.aggNonce.encoded != sum.encoded {
 		c.nonces[signer] = nil
 		return blame(NoSigner, ContributionAggNonce, notSumOfNonces)
+	}
+	if p := c.partials[signer]; p != nil && !c.check(p, signer) {
+		err := c.wrongPartial(signer)
+		c.nonces[signer], c.partials[signer] = nil, nil
+		return err
+	}
+	if complete && c.aggNonce == nil {
+		c.aggNonce = &aggNonce{pubNonce: sum}
 	}
 	return nil
 }
@@ -213,7 +211,7 @@ func (c *collector) addPartial(signer int, encoded PartialSignature) error {
 	}
 	p := &partialSig{encoded: encoded, s: s}
 	if !c.check(p, signer) {
-		return blame(signer, ContributionPartialSig, doesNotVerify)
+		return c.wrongPartial(signer)
 	}
 	c.partials[signer] = p
 	return nil
@@ -228,6 +226,22 @@ func (c *collector) check(p *partialSig, signer int) bool {
 	}
 	p.verified = c.sessionValues().verify(&p.s, &nonce.points, signer)
 	return p.verified
+}
+
+// wrongPartial says whose fault it is that a partial signature does not verify. The
+// signer's, if the aggregate nonce is known to be the right one: an aggregator may
+// have given the signer, who then signed as it should, another one than this side.
+func (c *collector) wrongPartial(signer int) error {
+	if c.aggNonce.external {
+		if absent := missing(c.nonces); len(absent) > 0 {
+			return fail(ErrInvalidSignature, "the partial signature of signer %d does not verify, and without the "+
+				"public nonces of %d signers nothing says whether it or the aggregate nonce is wrong", signer, len(absent))
+		}
+		if sum, _ := c.sumNonces(); sum.encoded != c.aggNonce.encoded {
+			return blame(NoSigner, ContributionAggNonce, notSumOfNonces)
+		}
+	}
+	return blame(signer, ContributionPartialSig, doesNotVerify)
 }
 
 // finish combines the partial signatures and verifies the result.
@@ -245,7 +259,7 @@ func (c *collector) finish() ([SignatureSize]byte, error) {
 	for i, p := range c.partials {
 		if !c.check(p, i) {
 			c.partials[i] = nil
-			return [SignatureSize]byte{}, blame(i, ContributionPartialSig, doesNotVerify)
+			return [SignatureSize]byte{}, c.wrongPartial(i)
 		}
 		scalars[i] = p.s
 	}

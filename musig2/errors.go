@@ -52,8 +52,8 @@ const (
 	// ErrContributionConflict: the session already has a different
 	// contribution of this kind from this signer.
 	ErrContributionConflict = ErrorKind("ErrContributionConflict")
-	// ErrInvalidSignature: the combined signature does not verify, and nothing
-	// that is known says whose contribution is wrong.
+	// ErrInvalidSignature: the combined signature, or a partial one, does not
+	// verify, and nothing that is known says whose contribution is wrong.
 	ErrInvalidSignature = ErrorKind("ErrInvalidSignature")
 	// ErrSelfVerify: the own partial signature did not verify. It was withheld.
 	ErrSelfVerify = ErrorKind("ErrSelfVerify")

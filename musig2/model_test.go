@@ -159,6 +159,20 @@ func (m *model) expect(what string, err error, kinds ...ErrorKind) {
 	}
 }
 
+// expectWrong checks whom an error blames for a partial signature of signer i that
+// is wrong. Nonces are those that are known when it is found out.
+func (m *model) expectWrong(what string, err error, i int, nonces []bool) {
+	m.t.Helper()
+	switch {
+	case m.given && slices.Contains(nonces, false):
+		requireKind(m.t, what, err, ErrInvalidSignature)
+	case *m.aggregate != m.honest:
+		requireBlame(m.t, what, err, NoSigner, ContributionAggNonce)
+	default:
+		requireBlame(m.t, what, err, i, ContributionPartialSig)
+	}
+}
+
 func (m *model) step() string {
 	i := m.rng.IntN(len(m.nonces))
 	switch m.rng.IntN(13) {
@@ -195,17 +209,19 @@ func (m *model) step() string {
 func (m *model) registerNonce(i int) string {
 	_, err := m.s.RegisterPubNonce(i, m.public[i])
 	what := fmt.Sprintf("nonce %d", i)
-	last := !m.nonces[i] && !slices.Contains(slices.Delete(slices.Clone(m.nonces), i, i+1), false)
+	with := slices.Clone(m.nonces)
+	with[i] = true
+	last := !m.nonces[i] && !slices.Contains(with, false)
 	switch {
 	case m.wiped:
 		m.expect(what, err, ErrWiped)
 	case m.nonces[i]:
 		m.expect(what, err)
-	case m.isWrong(i):
-		m.expect(what, err, ErrInvalidContribution)
-		m.partials[i] = nil
 	case last && m.given && m.signed < 0 && *m.aggregate != m.honest:
-		m.expect(what, err, ErrInvalidContribution)
+		requireBlame(m.t, what, err, NoSigner, ContributionAggNonce)
+	case m.isWrong(i):
+		m.expectWrong(what, err, i, with)
+		m.partials[i] = nil
 	default:
 		m.expect(what, err)
 		m.nonces[i] = true
@@ -327,7 +343,7 @@ func (m *model) combine(i int) string {
 		m.partials[i] = &sig
 		if m.nonces[i] && m.isWrong(i) {
 			m.partials[i] = nil
-			m.expect(what, err, ErrInvalidContribution)
+			m.expectWrong(what, err, i, m.nonces)
 			break
 		}
 		m.expect(what, err)
@@ -355,7 +371,7 @@ func (m *model) finish() string {
 	case m.aggregate == nil || slices.Contains(m.partials, nil):
 		m.expect(what, err, ErrMissingContributions, ErrNoMessage)
 	case first >= 0:
-		m.expect(what, err, ErrInvalidContribution)
+		m.expectWrong(what, err, first, m.nonces)
 		m.partials[first] = nil
 	case unknown && err != nil:
 		m.expect(what, err, ErrInvalidSignature)

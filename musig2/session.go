@@ -186,15 +186,15 @@ func (s *Session) MissingPartialSigs() []int { return missing(s.partials) }
 
 // RegisterPubNonce takes the public nonce of another signer and reports whether
 // the session is ready to sign. The same nonce again is no error; the own one is
-// known. Once the session has signed under an aggregate nonce it was given, a
-// nonce serves to find out whose partial signature is wrong.
+// known. Once the session has signed under an aggregate nonce it was given, all
+// nonces together serve to find out whose contribution is wrong.
 //
 // The errors are ErrSignerIndex, ErrContributionConflict for a second, different
 // nonce, ErrSessionFailed, ErrWiped, and an InvalidContributionError: for the
 // nonce; for the aggregate nonce, if this was the last nonce and the sum is
-// another; or for a partial signature of this signer that had waited for the
-// nonce, which is then dropped, and the nonce with it. Otherwise an error leaves
-// the session as it was.
+// another; or that of CombineSig for a partial signature of this signer that had
+// waited for the nonce, which is then dropped, and the nonce with it. Otherwise
+// an error leaves the session as it was.
 func (s *Session) RegisterPubNonce(signer int, nonce [PubNonceSize]byte) (haveAll bool, err error) {
 	if err := s.alive(); err != nil {
 		return false, err
@@ -299,7 +299,13 @@ func (s *Session) readyFor(message []byte) error {
 // signer's nonce are known, and otherwise when the nonce comes or by FinalSig. The
 // same one again is no error, nor is the own one once the session has signed.
 //
-// The errors are ErrSignerIndex, an InvalidContributionError,
+// Under an aggregate nonce that was given, a partial signature that does not verify
+// is its signer's fault only if all nonces are known, and their sum is that nonce:
+// an aggregator may have given the signer another one. If the sum is another, the
+// InvalidContributionError is for the aggregate nonce, and as long as nonces are
+// missing the error is ErrInvalidSignature.
+//
+// The errors are ErrSignerIndex, an InvalidContributionError, ErrInvalidSignature,
 // ErrContributionConflict for a second, different one, ErrInvalidArgument for an
 // own one before Sign, ErrSessionFailed and ErrWiped; none of them changes the
 // session.
@@ -316,10 +322,10 @@ func (s *Session) CombineSig(signer int, sig PartialSignature) (haveAll bool, er
 
 // FinalSig combines the partial signatures (PartialSigAgg of BIP-327) and
 // returns the BIP-340 signature, verified. The errors are a MissingError;
-// ErrNoMessage; an InvalidContributionError for a partial signature that could
-// not be verified before, which is then dropped so that the right one may
-// follow, or for the aggregate nonce; ErrInvalidSignature if nothing says who is
-// to blame; ErrSessionFailed and ErrWiped.
+// ErrNoMessage; that of CombineSig for a partial signature that could not be
+// verified before, which is then dropped so that the right one may follow; an
+// InvalidContributionError for the aggregate nonce; ErrInvalidSignature if
+// nothing says who is to blame; ErrSessionFailed and ErrWiped.
 func (s *Session) FinalSig() ([SignatureSize]byte, error) {
 	if err := s.alive(); err != nil {
 		return [SignatureSize]byte{}, err

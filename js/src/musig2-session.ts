@@ -108,11 +108,12 @@ export abstract class Collector extends Handle {
    * @param publicNonce - 66 bytes.
    * @throws TypeError or RangeError that names a wrong argument.
    * @throws InvalidContributionError if it is no nonce; if it is the last one
-   * and an aggregate nonce that was set is not the sum; or if a partial
-   * signature of this signer that had waited for the nonce turns out to be
-   * wrong, which is then dropped.
+   * and an aggregate nonce that was set is not the sum; or, as
+   * `addPartialSignature` does, if a partial signature of this signer that had
+   * waited for the nonce turns out to be wrong, which is then dropped, and the
+   * nonce with it.
    * @throws BrontosigError SIGNER_INDEX, CONTRIBUTION_CONFLICT for a second,
-   * different nonce, SESSION_FAILED, DISPOSED.
+   * different nonce, INVALID_SIGNATURE, SESSION_FAILED, DISPOSED.
    */
   addNonce(signerIndex: number, publicNonce: Uint8Array): void {
     const signer = checkIndex(signerIndex);
@@ -136,13 +137,18 @@ export abstract class Collector extends Handle {
    * nonce comes or by `finish`. The same one again does nothing. One that is
    * refused leaves everything as it was.
    *
+   * Under an aggregate nonce that was set, one that does not verify is its
+   * signer's fault only if all nonces are known and add up to that: a coordinator
+   * may have given the signer another one.
+   *
    * @param signerIndex - in the effective order of the keys, from 0.
    * @param partialSignature - 32 bytes.
    * @throws TypeError or RangeError that names a wrong argument.
-   * @throws InvalidContributionError if it is wrong.
+   * @throws InvalidContributionError if it is wrong, or the aggregate nonce is.
    * @throws BrontosigError SIGNER_INDEX, CONTRIBUTION_CONFLICT for a second,
-   * different one, MISSING_CONTRIBUTIONS from a coordinator without all nonces,
-   * INVALID_ARGUMENT for an own one before `sign`, SESSION_FAILED, DISPOSED.
+   * different one, INVALID_SIGNATURE if it does not verify and nonces are missing
+   * that would tell why, MISSING_CONTRIBUTIONS from a coordinator without all
+   * nonces, INVALID_ARGUMENT for an own one before `sign`, SESSION_FAILED, DISPOSED.
    */
   addPartialSignature(signerIndex: number, partialSignature: Uint8Array): void {
     const signer = checkIndex(signerIndex);

@@ -92,7 +92,13 @@ export const OUTCOMES: Record<ExportName, readonly Outcome[]> = {
     'MESSAGE_CONFLICT',
   ],
   musig2_coordinator_new: [...HANDLE, 'LIMIT_EXCEEDED', 'TOO_MANY_OBJECTS'],
-  musig2_add_nonce: [...HANDLE, 'INVALID_CONTRIBUTION', 'SIGNER_INDEX', 'CONTRIBUTION_CONFLICT'],
+  musig2_add_nonce: [
+    ...HANDLE,
+    'INVALID_CONTRIBUTION',
+    'SIGNER_INDEX',
+    'CONTRIBUTION_CONFLICT',
+    'INVALID_SIGNATURE',
+  ],
   musig2_aggregate_nonce: [...HANDLE, 'MISSING_CONTRIBUTIONS'],
   musig2_add_partial: [
     ...HANDLE,
@@ -100,6 +106,7 @@ export const OUTCOMES: Record<ExportName, readonly Outcome[]> = {
     'SIGNER_INDEX',
     'MISSING_CONTRIBUTIONS',
     'CONTRIBUTION_CONFLICT',
+    'INVALID_SIGNATURE',
   ],
   musig2_finish: [
     ...HANDLE,
