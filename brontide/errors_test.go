@@ -15,9 +15,11 @@ type brokenKey struct{ SingleKeyECDH }
 
 func (brokenKey) ECDH(*btcec.PublicKey) ([32]byte, error) { return [32]byte{}, errHardware }
 
+// offCurve is a key that was made by hand.
+var offCurve = btcec.NewPublicKey(new(btcec.FieldVal).SetInt(5), new(btcec.FieldVal).SetInt(5))
+
 func TestBadKeys(t *testing.T) {
 	key := newKey(t)
-	offCurve := btcec.NewPublicKey(new(btcec.FieldVal).SetInt(5), new(btcec.FieldVal).SetInt(5))
 	for name, build := range map[string]func() (*Machine, error){
 		"no local key":             func() (*Machine, error) { return NewBrontideMachine(false, nil, nil) },
 		"no remote key":            func() (*Machine, error) { return NewBrontideMachine(true, key, nil) },
@@ -46,6 +48,11 @@ func TestPrivKeyECDH(t *testing.T) {
 	secret.Zero()
 	if got := must[[32]byte](t)(owned.ECDH(b.PubKey())); got != want {
 		t.Fatal("the key is the caller's, not a copy")
+	}
+	// The secret must not meet points of another, weaker curve.
+	for _, bad := range []*btcec.PublicKey{nil, offCurve} {
+		_, err := owned.ECDH(bad)
+		requireKind(t, "no key", err, ErrArgument)
 	}
 	owned.Wipe()
 	_, err := owned.ECDH(b.PubKey())

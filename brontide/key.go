@@ -34,11 +34,15 @@ func NewPrivKeyECDH(key *btcec.PrivateKey) *PrivKeyECDH {
 func (p *PrivKeyECDH) PubKey() *btcec.PublicKey { return p.pub }
 
 // ECDH returns SHA256 of the compressed product of the secret key and pub, in
-// time that does not depend on the key. It fails only after Wipe. It may be
-// called from several goroutines.
+// time that does not depend on the key. It fails with ErrKeyWiped after Wipe, and
+// with ErrArgument for a key that is missing or not on the curve. It may be called
+// from several goroutines.
 func (p *PrivKeyECDH) ECDH(pub *btcec.PublicKey) ([32]byte, error) {
 	if p.key.Key.IsZeroBit() == 1 {
 		return [32]byte{}, newError(ErrKeyWiped, "the static key was wiped")
+	}
+	if !validKey(pub) {
+		return [32]byte{}, newError(ErrArgument, "the other side's key is missing or not on the curve")
 	}
 	return curve.ECDH(&p.key, pub), nil
 }
