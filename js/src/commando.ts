@@ -3,6 +3,7 @@ import { BrontosigError } from './errors.js';
 import { MAX_COMMANDO_REQUEST } from './generated.js';
 import type { Limits } from './limits.js';
 import type { Protocol } from './protocol.js';
+import { printable } from './transport.js';
 import { Waits } from './waits.js';
 
 /** Milliseconds in which a call is answered by default. */
@@ -13,9 +14,6 @@ const MAX_RESPONSE = 64 << 20;
 
 /** Bytes of the longest reply that can be asked for: no longer string exists. */
 const LONGEST_RESPONSE = 512 << 20;
-
-/** Characters of a node's error message that are kept. */
-const MAX_MESSAGE = 2000;
 
 /** Options of {@link Peer.commando}. */
 export interface CommandoOptions extends Limits {
@@ -228,9 +226,4 @@ function resultOf(method: string, text: string): unknown {
     throw new BrontosigError('INVALID_RESPONSE', `the reply to ${method} has neither a result nor an error`);
   }
   return reply.result;
-}
-
-/** Makes a node's text fit for logs and screens. */
-function printable(text: string): string {
-  return text.slice(0, MAX_MESSAGE).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }

@@ -5,6 +5,7 @@ import { BrontosigError } from './errors.js';
 import { Inbox } from './inbox.js';
 import { abortError, READER_PATIENCE } from './limits.js';
 import {
+  printable,
   useNetwork,
   type TcpOptions,
   type Transport,
@@ -51,7 +52,7 @@ function watchRefusal(socket: WebSocketLike, refuse: (status: number, reason: st
 function reasonOf(body: string): string {
   try {
     const { reason } = JSON.parse(body) as { reason?: unknown };
-    return typeof reason === 'string' ? reason : '';
+    return typeof reason === 'string' ? printable(reason) : '';
   } catch {
     return '';
   }

@@ -112,6 +112,14 @@ export function closeError(code: number, reason: string): BrontosigError | undef
   );
 }
 
+/** Characters of a text from outside that are kept. */
+const MAX_TEXT = 2000;
+
+/** Makes a text from outside fit for logs and screens. */
+export function printable(text: string): string {
+  return text.slice(0, MAX_TEXT).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
+}
+
 function said(reason: string): string {
   return reason === '' ? '' : `: ${reason}`;
 }

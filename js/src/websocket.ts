@@ -5,6 +5,7 @@ import { queueLimit, within, type Limits } from './limits.js';
 import {
   closeError,
   currentNetwork,
+  printable,
   refusalError,
   type Transport,
   type TransportClose,
@@ -249,7 +250,8 @@ class SocketTransport implements Transport {
       // Not before: a server that never answers the close is to be dropped.
       const by = this.#closeTimer === undefined ? 'remote' : 'local';
       clearTimeout(this.#closeTimer);
-      const { code, reason } = event;
+      const { code } = event;
+      const reason = printable(event.reason);
       if (!this.#wasOpen) {
         const text = 'no WebSocket server answers there, or it refuses this origin';
         this.#end({ code, reason, error: new BrontosigError('CONNECTION_FAILED', text, { cause }) });
