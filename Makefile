@@ -16,6 +16,9 @@ BUILD_FLAGS := -trimpath -buildvcs=false -ldflags="-s -w -buildid="
 STATICCHECK_VERSION := v0.8.2
 STATICCHECK := build/tools/$(STATICCHECK_VERSION)/staticcheck
 
+ACTIONLINT_VERSION := v1.7.12
+ACTIONLINT := build/tools/$(ACTIONLINT_VERSION)/actionlint
+
 BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
 BENCHSTAT := build/tools/$(BENCHSTAT_VERSION)/benchstat
 
@@ -127,7 +130,7 @@ check: lint docs build/brontosig-bridge build/js-test/.done ## Run what is quick
 	node --expose-gc --test $(patsubst %,build/js-test/%.test.js,$(QUICK))
 
 .PHONY: lint
-lint: $(STATICCHECK) build ## Check the form of all sources
+lint: $(STATICCHECK) $(ACTIONLINT) build ## Check the form of all sources
 	@echo "==> checking the Go sources, natively and for js/wasm"
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './node_modules/*' -not -path './build/*')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted with gofmt:"; echo "$$unformatted"; exit 1; fi
@@ -139,6 +142,12 @@ lint: $(STATICCHECK) build ## Check the form of all sources
 	$(WASM) $(STATICCHECK) -checks inherit,-U1000 ./wasm
 	@echo "==> checking the TypeScript sources"
 	npx eslint .
+	@echo "==> checking the workflows"
+	$(ACTIONLINT) -shellcheck= -pyflakes=
+
+$(ACTIONLINT):
+	@echo "==> building actionlint"
+	GOBIN=$(CURDIR)/$(@D) $(GO) install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 
 $(STATICCHECK):
 	@echo "==> building staticcheck"
