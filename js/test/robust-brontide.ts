@@ -111,6 +111,19 @@ export class BrontideWorld {
     this.#raw.call('lnpeer_new', NONE, 0, 0, 0, 0, 0, 0);
   }
 
+  /** Makes more commando calls than may be unanswered: chance seldom finds a peer that is ready for so many. */
+  callTooOften(): void {
+    const [a, b] = Array.from({ length: 2 }, () => this.#raw.call('lnpeer_new', NONE, 0, 0, 0, 0, 0, 0)) as [number, number];
+    this.#raw.call('lnpeer_start', NONE, a);
+    this.#raw.call('lnpeer_receive', this.#raw.bytes('lnpeer_start', NONE, b) ?? NONE, a, 0);
+    for (let i = 0; i <= 1000; i++) {
+      this.#raw.call('lnpeer_call', Uint8Array.of(1), a, 0, 1);
+    }
+    for (const handle of [a, b]) {
+      this.#raw.call('handle_dispose', NONE, handle);
+    }
+  }
+
   #ends(pair: Pair): { self: End; other: End; first: boolean } {
     const first = this.#random.oneIn(2);
     const [a, b] = pair.ends;

@@ -68,6 +68,8 @@ test('a million random calls leave an instance that still signs', async (t) => {
     table[random.pick(names)]();
   }
 
+  brontide.callTooOften();
+
   // No room for another object. Nonces are the smallest and fill the rest.
   const makeOneMore = musig2.makeOneMore();
   const filling = [...brontide.fill(), ...musig2.fill()];
