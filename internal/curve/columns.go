@@ -42,9 +42,8 @@ func (s *interleaving) addColumnsNonConst(sum *accumulator) bool {
 	for i := halfDigits - 1; i >= 0; i-- {
 		doublings++
 		if len(columns[i]) > 0 {
-			sum.doubleNonConst(doublings)
+			sum.doubleAndAddNonConst(doublings, &columns[i][0], 1)
 			doublings = 0
-			sum.include(&columns[i][0], 1)
 		}
 	}
 	sum.doubleNonConst(doublings)

@@ -131,9 +131,9 @@ func (s *interleaving) addDigitsNonConst(sum *accumulator) {
 		doublings++
 		for j := range s.halves {
 			if s.halves[j].digits[i] != 0 {
-				sum.doubleNonConst(doublings)
+				p, sign := s.at(j, i)
+				sum.doubleAndAddNonConst(doublings, p, sign)
 				doublings = 0
-				sum.include(s.at(j, i))
 			}
 		}
 	}

@@ -124,6 +124,9 @@ func TestFormulas(t *testing.T) {
 			j.addAffine(&Point{x2, y2}, sign)
 			affine := bigPoint{q.x, times(int(sign), q.y), unit}
 			requireCoordinates(t, "addAffine", &j.x, &j.y, &j.z, bigAdd(p, affine))
+			j = jacobian{x, y, z}
+			j.addAffineCalls(&Point{x2, y2}, sign)
+			requireCoordinates(t, "addAffineCalls", &j.x, &j.y, &j.z, bigAdd(p, affine))
 		}
 		j = jacobian{x, y, z}
 		var ratio element

@@ -12,6 +12,7 @@ func writePoints(f *function) {
 	writeCompleteAdd(f)
 	writeScale(f)
 	writeChord(f)
+	writeParts(f)
 }
 
 func writeDouble(f *function) {
@@ -174,5 +175,18 @@ func writeChord(f *function) {
 	f.store("r.x", x3)
 	m := f.combine("m = x1 - x3", single(x1), single(x3).times(-1))
 	f.store("r.y", f.sum("y3 = slope·m - y1", product(slope, m), single(y1).times(-1)))
+	f.end()
+}
+
+// writeParts writes what addAffineCalls calls besides the functions of elements.
+func writeParts(f *function) {
+	f.begin("mulSubtract sets r = a·b - c.", "mulSubtract(r, a, b, c *element)")
+	f.store("r", f.sum("a·b - c", product(f.load("a"), f.load("b")), single(f.load("c")).times(-1)))
+	f.end()
+
+	f.begin("finishAdd sets x and y of p, the first point of an addition, to those of the sum.",
+		"(p *jacobian) finishAdd(v, hhh, r *element)")
+	y1, vv, cube, slope := f.load("p.y"), f.load("v"), f.load("hhh"), f.load("r")
+	f.finishAdd(vv, y1, cube, slope)
 	f.end()
 }
