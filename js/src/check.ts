@@ -26,10 +26,11 @@ function isUint8Array(value: unknown): value is Uint8Array {
 /** Copies an array whose length may change, or is not what it says. */
 function settled(value: Uint8Array): Uint8Array {
   const { resizable } = value.buffer as { resizable?: boolean };
-  if (resizable !== true && !Object.hasOwn(value, 'length')) {
+  const length = typedArrayLength?.get?.call(value) as number;
+  if (resizable !== true && value.length === length && !Object.hasOwn(value, 'length')) {
     return value;
   }
-  const copy = new Uint8Array(typedArrayLength?.get?.call(value) as number);
+  const copy = new Uint8Array(length);
   copy.set(new Uint8Array(value.buffer, value.byteOffset, copy.length));
   return copy;
 }

@@ -134,6 +134,15 @@ test('an array that lies about its length, or may change it, is copied', () => {
   Object.defineProperty(lying, 'length', { value: 32 });
   assert.throws(() => check.bytes('key', lying, 32), { name: 'RangeError', message: /^key: 32 bytes expected, got 3/ });
   assert.deepEqual([...check.bytes('key', lying, 3)], [1, 2, 3]);
+  class Longer extends Uint8Array {
+    override get length() {
+      return 32;
+    }
+  }
+  assert.throws(() => check.bytes('key', new Longer([1, 2, 3]), 32), {
+    name: 'RangeError',
+    message: /^key: 32 bytes expected, got 3/,
+  });
   const options = { maxByteLength: 8 };
   const buffer = new (ArrayBuffer as unknown as new (length: number, options: object) => ArrayBuffer & { resize(n: number): void })(8, options);
   const taken = check.bytes('data', new Uint8Array(buffer), 8);
