@@ -27,6 +27,10 @@ import (
 // or whose other side takes nothing for so long.
 const idleTimeout = 5 * time.Minute
 
+// customTypes is where the types begin that BOLT-1 leaves to everybody. The peer
+// sends such messages back.
+const customTypes = 32768
+
 // Peer is a running peer.
 type Peer struct {
 	listener *brontide.Listener
@@ -181,8 +185,11 @@ func (p *Peer) converse(conn *brontide.Conn, calls *commando) error {
 		}
 		var event lnpeer.Event
 		event, reply, failure = peer.Receive(lnpeer.Millis(time.Since(started).Milliseconds()), message)
-		if message, ok := event.(*lnpeer.Message); ok {
-			calls.receive(message.Type, message.Payload)
+		if received, ok := event.(*lnpeer.Message); ok {
+			calls.receive(received.Type, received.Payload)
+			if received.Type >= customTypes {
+				reply = message
+			}
 		}
 	}
 }
