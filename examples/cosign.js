@@ -7,12 +7,13 @@ import { Context, publicKey } from 'brontosig/musig2';
  */
 export class Signer {
   #secretKey;
+  /** @type {Context} */
   #context;
 
   /** The own public key, 33 bytes. */
   publicKey;
 
-  /** @param secretKey - 32 bytes; a fresh key by default. */
+  /** @param {Uint8Array} secretKey - 32 bytes; a fresh key by default. */
   constructor(secretKey = crypto.getRandomValues(new Uint8Array(32))) {
     this.#secretKey = secretKey;
     this.publicKey = publicKey(secretKey);
@@ -21,6 +22,9 @@ export class Signer {
   /**
    * Fixes who signs, once everybody's public key is known, and for which taproot
    * output: by default one that no script can spend.
+   *
+   * @param {readonly Uint8Array[]} publicKeys - of all signers, 33 bytes each.
+   * @param {import('brontosig/musig2').Tweak} tweak
    */
   join(publicKeys, tweak = { kind: 'bip86' }) {
     this.#context?.dispose();
@@ -42,7 +46,11 @@ export class Signer {
     return this.#context.internalKey;
   }
 
-  /** Starts signing a message, and returns the session. */
+  /**
+   * Starts signing a message, and returns the session.
+   *
+   * @param {Uint8Array} message - of any length.
+   */
   start(message) {
     return this.#context.newSession({ message });
   }
@@ -120,7 +128,11 @@ function toOthers(sessions, values, give) {
   });
 }
 
-/** Writes bytes as hex digits. */
+/**
+ * Writes bytes as hex digits.
+ *
+ * @param {Iterable<number>} bytes
+ */
 export function toHex(bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -54,6 +54,23 @@ export function readPsbt(text) {
 }
 
 /**
+ * Creates a PSBT that spends coins of one taproot output. No key is needed for that.
+ *
+ * @param {{ script: Uint8Array, tapInternalKey: Uint8Array }} output - as `p2tr` of
+ * @scure/btc-signer returns it.
+ * @param {readonly { txid: string, index: number, amount: bigint }[]} coins
+ * @param {readonly { script: Uint8Array, amount: bigint }[]} payments
+ */
+export function createPsbt({ script, tapInternalKey }, coins, payments) {
+  const transaction = new Transaction();
+  for (const { txid, index, amount } of coins) {
+    transaction.addInput({ txid, index, witnessUtxo: { script, amount }, tapInternalKey });
+  }
+  payments.forEach((payment) => transaction.addOutput(payment));
+  return writePsbt(transaction);
+}
+
+/**
  * Writes a PSBT in base64.
  *
  * @param {Transaction} transaction

@@ -10,13 +10,14 @@
 
 import { deepStrictEqual } from 'node:assert/strict';
 import { schnorr } from '@noble/curves/secp256k1.js';
-import { p2tr, Transaction } from '@scure/btc-signer';
+import { Address, OutScript, p2tr, Transaction } from '@scure/btc-signer';
 import { init } from 'brontosig';
 import { Signer, signTogether, toHex } from '../cosign.js';
-import { keyPathHash, keyPathInputs, NETWORKS, putSignatures, readPsbt, writePsbt } from '../psbt.js';
+import { createPsbt, keyPathHash, keyPathInputs, NETWORKS, putSignatures, readPsbt } from '../psbt.js';
 
 const network = NETWORKS.signet;
 const RECEIVER = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const COINS = [60_000n, 50_000n];
 
 function show(name, value) {
   console.log(`  ${name.padEnd(12)}${value}`);
@@ -30,24 +31,17 @@ function makeSigners(count) {
   return { signers, output: p2tr(signers[0].internalKey, undefined, network) };
 }
 
-/** The creator and updater of BIP-174: no key is needed, only the output. */
-function createPsbt(output) {
-  const transaction = new Transaction();
-  const coins = [
-    { txid: '11'.repeat(32), index: 0, amount: 60_000n },
-    { txid: '22'.repeat(32), index: 1, amount: 50_000n },
-  ];
-  for (const { txid, index, amount } of coins) {
-    transaction.addInput({
-      txid,
-      index,
-      witnessUtxo: { script: output.script, amount },
-      tapInternalKey: output.tapInternalKey,
-    });
-  }
-  transaction.addOutputAddress(RECEIVER, 100_000n, network);
-  transaction.addOutputAddress(output.address, 9_000n, network); // change; the rest is the fee
-  return writePsbt(transaction);
+/** What somebody who holds no key does: names the coins, and who is paid. */
+function create(output) {
+  const receiver = OutScript.encode(Address(network).decode(RECEIVER));
+  return createPsbt(
+    output,
+    COINS.map((amount, index) => ({ txid: `${index + 1}`.repeat(64), index, amount })),
+    [
+      { script: receiver, amount: 100_000n },
+      { script: output.script, amount: 9_000n }, // change; the rest is the fee
+    ],
+  );
 }
 
 /** What each signer computes from the PSBT by itself. It asks its user before. */
@@ -81,7 +75,7 @@ for (const count of [2, 3]) {
   signers.forEach(({ publicKey }, i) => show(`key ${i}`, toHex(publicKey)));
   show('address', output.address);
 
-  const psbt = createPsbt(output);
+  const psbt = create(output);
   show('PSBT', psbt);
   const { transaction, inputs } = review(psbt, signers[0].outputKey);
 
