@@ -200,7 +200,7 @@ test-js: build build/brontosig-bridge build/cosigner build/goclient build/js-tes
 	node --expose-gc --test build/js-test/*.test.js
 
 .PHONY: test-browser
-test-browser: build build/brontosig-bridge build/js-test/.done ## Run the tests in Chromium
+test-browser: build build/brontosig-bridge build/js-test/.done build/web/index.html ## Run the tests in Chromium
 	@echo "==> running the browser tests"
 	node --test build/js-test/browser/*.test.js
 
@@ -259,8 +259,16 @@ demo: build build/brontosig-bridge ## Co-sign with three signers and reach a Lig
 	@echo "==> running examples/node/demo.mjs beside a bridge with an embedded peer"
 	@node examples/run-with-bridge.mjs node examples/node/demo.mjs
 
+WEB_SOURCES := $(shell find examples -type f) lnpeer/features.txt
+
+build/web/index.html: $(WEB_SOURCES) dist/brontosig.wasm dist/index.js
+	@echo "==> building the wallet page"
+	npx tsc -p examples/web
+	npx vite build --logLevel warn examples/web
+	@touch $@
+
 .PHONY: web
-web: build build/brontosig-bridge ## Serve the same as a web page, until interrupted
+web: build/web/index.html build/brontosig-bridge ## Serve the wallet page beside a bridge with a peer, until interrupted
 	@echo "==> serving the page at the address below, until interrupted (Ctrl-C)"
 	@node examples/web/serve.mjs
 
