@@ -10,6 +10,9 @@ import { serving } from '../serving.js';
 
 const root = new URL('../../../', import.meta.url);
 const environments = fileURLToPath(new URL('js/environments/', root));
+/** Milliseconds that a command may take. */
+const LIMIT = 300_000;
+
 const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1' };
 
 const types: Readonly<Record<string, string>> = {
@@ -53,7 +56,9 @@ export class Project {
   /** Runs a script of the project that serves, until `body` has run with the URL that it prints. */
   async serve(script: string, body: (url: string) => Promise<void>): Promise<void> {
     // A process group, so that the server behind npm ends too.
-    const server = spawn('npm', ['run', script], { cwd: this.folder, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    const server = spawn('npm', ['run', script], {
+      cwd: this.folder, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'], timeout: LIMIT,
+    });
     const ended = once(server, 'close');
     try {
       let url: string | undefined;
@@ -100,7 +105,7 @@ export class Project {
 
 async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
   try {
-    return (await promisify(execFile)(command, args, { cwd, env, maxBuffer: 1 << 24 })).stdout;
+    return (await promisify(execFile)(command, args, { cwd, env, maxBuffer: 1 << 24, timeout: LIMIT })).stdout;
   } catch (cause) {
     const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string };
     throw new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}`, { cause });
