@@ -20,7 +20,10 @@ func (s *interleaving) addColumnsNonConst(sum *accumulator) bool {
 		}
 		ends[i] = end
 	}
-	points := make([]Point, end)
+	if len(s.points) < end {
+		s.points = make([]Point, end)
+	}
+	points := s.points[:end]
 	var columns [halfDigits][]Point
 	end = 0
 	for i := range columns {

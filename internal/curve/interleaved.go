@@ -59,20 +59,39 @@ type interleaving struct {
 	halves   []half    // two for each product, and two for G if there is a base
 	elements []element // two for each product
 	base     *oddTable
+	points   []Point // for addColumnsNonConst
 }
+
+// spare is memory for the next sum of more than a few terms and of at most spareTerms:
+// in wasm it takes a good part of the time to get as much anew. All of it is public.
+var spare atomic.Pointer[interleaving]
+
+const spareTerms = 32
 
 // interleavedMultNonConst adds the products up in one chain of doublings, which
 // all halves of all scalars share.
 func interleavedMultNonConst(g *Scalar, terms []Term) accumulator {
 	const few = 3
 	if n := len(terms); n > few {
-		s := interleaving{make([]product, n), make([]half, 2*n+2), make([]element, 2*n), nil}
-		return s.multNonConst(g, terms)
+		s := spare.Swap(nil)
+		if s == nil || len(s.products) < n {
+			s = &interleaving{make([]product, n), make([]half, 2*n+2), make([]element, 2*n), nil, nil}
+		}
+		// A copy, whose slices become as short as this sum needs them.
+		used := *s
+		used.elements, used.halves = used.elements[:2*n], used.halves[:2*n+2]
+		clear(used.halves)
+		sum := used.multNonConst(g, terms)
+		if n <= spareTerms {
+			s.points = used.points
+			spare.Store(s)
+		}
+		return sum
 	}
 	var products [few]product
 	var halves [2*few + 2]half
 	var elements [2 * few]element
-	s := interleaving{products[:], halves[:], elements[:], nil}
+	s := interleaving{products[:], halves[:], elements[:], nil, nil}
 	return s.multNonConst(g, terms)
 }
 
