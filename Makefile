@@ -209,6 +209,12 @@ test-package: build/brontosig.tgz build/js-test/.done ## Install the packed npm 
 	@echo "==> testing the packed npm package"
 	node --test build/js-test/package/*.test.js
 
+.PHONY: pictures
+pictures: build build/brontosig-bridge build/js-test/.done build/web/index.html ## Make the pictures of the wallet page in docs/ again
+	@echo "==> taking pictures of the wallet page (about a minute)"
+	PICTURES=1 node --test --test-name-pattern=axe build/js-test/browser/{console,room}.test.js
+	cp build/screenshots/{wallet-light,console-dark}.png docs/
+
 .PHONY: check-reproducible
 check-reproducible: build/brontosig.tgz ## Compare the module and the npm package with those built elsewhere from nothing
 	@echo "==> building module and package again in another folder, without a cache (about a minute)"

@@ -246,7 +246,7 @@ export class ConsoleView {
     const rows = featuresOf(peer.remoteInit.features).map(({ bit, name, required }) =>
       element('tr', {}, element('td', {}, String(bit)), element('td', {}, element('code', {}, name)), element('td', {}, required ? 'required' : 'optional')),
     );
-    const head = element('tr', {}, ...['Bit', 'Name', 'To the other side'].map((text) => element('th', { scope: 'col' }, text)));
+    const head = element('tr', {}, ...['Bit', 'Name', 'For others'].map((text) => element('th', { scope: 'col' }, text)));
     at('features').replaceChildren(
       rows.length === 0
         ? element('p', { className: 'hint' }, 'The node names no features.')

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Page } from 'playwright-core';
 import { unusedPort } from '../connections.js';
 import { browserTest } from './chromium.js';
-import { accessible, inContext, open, phone, refused, screenshot, served, tabTo } from './wallet.js';
+import { accessible, inContext, open, phone, picture, refused, screenshot, served, tabTo } from './wallet.js';
 
 /** What Chromium itself logs when no WebSocket comes about. */
 const noWebSocket = /WebSocket connection to .* failed/;
@@ -254,6 +254,12 @@ browserTest('the console has no barrier that axe finds, in light and dark, on a 
           await refused(page.getByLabel('Parameters'), '{', page.getByRole('button', { name: 'Call' }), /no JSON/);
           await accessible(page);
           await screenshot(page, `console-${colorScheme}-${viewport.width}`);
+          if (colorScheme === 'dark' && viewport !== phone) {
+            // A curve, where the picture is for the documents.
+            const pings = process.env['PICTURES'] === undefined ? 2 : 15;
+            await page.getByRole('img', { name: new RegExp(`last ${pings} of`) }).waitFor({ timeout: 60_000 });
+            await picture(page, 'console-dark', 1000);
+          }
         });
       }
     }

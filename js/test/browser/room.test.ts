@@ -5,7 +5,7 @@ import { OutScript, RawWitness, Transaction } from '@scure/btc-signer';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import decodeQR from 'qr/decode.js';
 import { browserTest } from './chromium.js';
-import { accessible, example, inContext, open, phone, refused, screenshot, served, tabTo } from './wallet.js';
+import { accessible, example, inContext, open, phone, picture, refused, screenshot, served, tabTo } from './wallet.js';
 
 const { messageHash } = await example<{ messageHash: (text: string, script: Uint8Array) => Uint8Array }>('bip322.js');
 
@@ -494,6 +494,9 @@ browserTest('the room has no barrier that axe finds, in light and dark, on a des
           await a.hears('proposes a PSBT');
           await accessible(a.page);
           await screenshot(a.page, `${name}-proposal`);
+          if (colorScheme === 'light' && viewport !== phone) {
+            await picture(a.page, 'wallet-light', 915);
+          }
           await a.click('Agree to sign this');
           await a.hears('All nonces are here');
           await a.refuses('partials', 'nonsense', /not a line of this page/);

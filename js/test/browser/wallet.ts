@@ -125,6 +125,17 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${screenshots}${name}.png`, fullPage: true });
 }
 
+/** Keeps a picture of the upper part of the page, for the documents. */
+export async function picture(page: Page, name: string, height: number): Promise<void> {
+  const { width } = page.viewportSize() ?? { width: 0 };
+  await page.setViewportSize({ width, height });
+  await page.evaluate(() => {
+    (document.activeElement as HTMLElement | null)?.blur();
+    scrollTo(0, 0);
+  });
+  await page.screenshot({ path: `${screenshots}${name}.png` });
+}
+
 /** Imports a module of the examples. */
 export async function example<T>(name: string): Promise<T> {
   return (await import(new URL(`examples/${name}`, root).href)) as T;
