@@ -6,51 +6,64 @@ import { Context, aggregateNonces } from 'brontosig/musig2';
 import { Handle, handleOf } from '../../dist/handle.js';
 import { call, output } from '../../dist/runtime.js';
 import { funcofMessage, inside } from './inside.mjs';
-import { compare, duration, header, median, ratio, row } from './measure.mjs';
+import { compare, duration, header, median, ratio, row, warmUp } from './measure.mjs';
 import { party } from './parties.mjs';
 
+/** By name: how often a session of two makes the calls, and the calls. */
 const PHASES = {
-  'new Context(), two keys': 2,
-  'newSession(), publicNonce': 2,
-  'aggregateNonces(), two nonces': 1,
-  'setAggregateNonce(), sign()': 2,
-  'addNonce(), addPartialSignature()': 2,
-  'finish()': 1,
+  'new Context(), two keys': [
+    2,
+    (room, { secretKeys, publicKeys }) => {
+      room.contexts = secretKeys.map((secretKey, signerIndex) => new Context({ publicKeys, sort: false, secretKey, signerIndex }));
+    },
+  ],
+  'newSession(), publicNonce': [
+    2,
+    (room, { message }) => {
+      room.sessions = room.contexts.map((context) => context.newSession({ message }));
+      room.nonces = room.sessions.map((session) => session.publicNonce);
+    },
+  ],
+  'aggregateNonces(), two nonces': [
+    1,
+    (room) => {
+      room.aggregateNonce = aggregateNonces(room.nonces);
+    },
+  ],
+  'setAggregateNonce(), sign()': [
+    2,
+    (room) => {
+      room.partials = room.sessions.map((session) => {
+        session.setAggregateNonce(room.aggregateNonce);
+        return session.sign();
+      });
+    },
+  ],
+  'addNonce(), addPartialSignature()': [
+    2,
+    (room) => {
+      room.sessions.forEach((session, signer) => {
+        session.addNonce(1 - signer, room.nonces[1 - signer]);
+        session.addPartialSignature(1 - signer, room.partials[1 - signer]);
+      });
+    },
+  ],
+  'finish()': [1, (room) => void room.sessions[0].finish()],
 };
 
-/** The phases of js/bench/inside/session.go, from JavaScript: milliseconds of each. */
-function fromJavaScript({ secretKeys, publicKeys, message }, calls) {
-  const phases = Object.keys(PHASES).map(() => 0);
-  for (let i = 0; i < calls; i++) {
-    let at = 0;
-    let started = performance.now();
-    const lap = () => {
-      const now = performance.now();
-      phases[at++] += now - started;
-      started = now;
-    };
-    const contexts = secretKeys.map((secretKey, signerIndex) => new Context({ publicKeys, sort: false, secretKey, signerIndex }));
-    lap();
-    const sessions = contexts.map((context) => context.newSession({ message }));
-    const nonces = sessions.map((session) => session.publicNonce);
-    lap();
-    const aggregateNonce = aggregateNonces(nonces);
-    lap();
-    const partials = sessions.map((session) => {
-      session.setAggregateNonce(aggregateNonce);
-      return session.sign();
-    });
-    lap();
-    sessions.forEach((session, signer) => {
-      session.addNonce(1 - signer, nonces[1 - signer]);
-      session.addPartialSignature(1 - signer, partials[1 - signer]);
-    });
-    lap();
-    sessions[0].finish();
-    lap();
-    [...sessions, ...contexts].forEach((object) => object.dispose());
-  }
-  return phases;
+const dispose = ({ sessions, contexts }) => [...sessions, ...contexts].forEach((object) => object.dispose());
+
+/**
+ * What js/bench/inside/session.go does, from JavaScript: each phase for all
+ * sessions before the next. Returns the milliseconds of each, and of disposing.
+ */
+function fromJavaScript(signers, calls) {
+  const rooms = Array.from({ length: calls }, () => ({}));
+  return [...Object.values(PHASES).map(([, phase]) => phase), dispose].map((phase) => {
+    const started = performance.now();
+    rooms.forEach((room) => phase(room, signers));
+    return performance.now() - started;
+  });
 }
 
 function musig2Calls() {
@@ -59,20 +72,19 @@ function musig2Calls() {
   const two = party(2);
   const ours = [];
   const within = [];
-  // In turns; the first round warms up.
-  for (let round = 0; round <= 25; round++) {
-    const times = [fromJavaScript(two, calls), inside('session', 2, calls)];
-    if (round > 0) {
-      ours.push(times[0]);
-      within.push(times[1]);
-    }
+  warmUp(() => fromJavaScript(two, calls));
+  warmUp(() => inside('session', 2, calls));
+  // In turns.
+  for (let round = 0; round < 25; round++) {
+    ours.push(fromJavaScript(two, calls));
+    within.push(inside('session', 2, calls));
   }
   const print = (name, pick, count) => {
     const [js, go] = [ours, within].map((rounds) => median(rounds.map(pick)) / calls / count);
     row(name, duration(js), duration(go), `${((js / go - 1) * 100).toFixed(1)} %`);
   };
-  Object.entries(PHASES).forEach(([name, count], i) => print(name, (phases) => phases[i], count));
-  print('all of a session', (phases) => phases.reduce((a, b) => a + b), 1);
+  Object.entries(PHASES).forEach(([name, [count]], i) => print(name, (phases) => phases[i], count));
+  print('all of a session, and dispose()', (phases) => phases.reduce((a, b) => a + b), 1);
 }
 
 /** A peer that has got its init. */

@@ -25,12 +25,20 @@ export const ratio = (theirs, ours) => `${(theirs / ours).toFixed(theirs / ours 
 /** What the figures were measured on. */
 export const machine = () => `Node ${process.version}, ${cpus().length} × ${cpus()[0].model.trim()}`;
 
-/** Milliseconds in which engines settle on the code that they run for good. */
+/** Milliseconds in which an engine settles on the code that it runs for good. */
 const WARM_UP = 3_000;
+
+/** Runs a work until its engine has settled. */
+export function warmUp(run) {
+  const started = performance.now();
+  do {
+    run();
+  } while (performance.now() - started < WARM_UP);
+}
 
 /**
  * Measures variants of one work in turns, so that what else the machine does
- * hits all of them alike.
+ * hits all of them alike. Each is warmed up by itself before.
  *
  * @param variants - by name, a function that does the work `calls` times, or,
  * if it returns a number, that says itself how many milliseconds that took.
@@ -39,22 +47,14 @@ const WARM_UP = 3_000;
  */
 export function compare(variants, { rounds = 15, calls = 1 } = {}) {
   const times = Object.fromEntries(Object.keys(variants).map((name) => [name, []]));
-  const round = (keep) => {
+  Object.values(variants).forEach((run) => warmUp(() => run(calls)));
+  for (let i = 0; i < rounds; i++) {
     for (const [name, run] of Object.entries(variants)) {
       const started = performance.now();
       const own = run(calls);
       const took = typeof own === 'number' ? own : performance.now() - started;
-      if (keep) {
-        times[name].push(took / calls);
-      }
+      times[name].push(took / calls);
     }
-  };
-  const started = performance.now();
-  do {
-    round(false);
-  } while (performance.now() - started < WARM_UP);
-  for (let i = 0; i < rounds; i++) {
-    round(true);
   }
   return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)]));
 }

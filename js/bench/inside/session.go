@@ -56,70 +56,97 @@ func (s *stopwatch) lap() {
 	s.at, s.started = s.at+1, now
 }
 
-// oursSession has the phases context, nonce, aggregate, sign, verify and
-// finish. In each phase every call is made by every signer, but for aggregate
-// and finish, which one of them makes.
+// room is one session of n signers, as far as it has come.
+type room struct {
+	contexts []*musig2.Context
+	sessions []*musig2.Session
+	nonces   [][musig2.PubNonceSize]byte
+	combined [musig2.PubNonceSize]byte
+	partials []musig2.PartialSignature
+}
+
+// phases are those of a session. In each, every call is made by every signer,
+// but for those that only one of them makes.
+var phases = []func(*room, *party) error{
+	func(r *room, p *party) error {
+		for i := range p.encoded {
+			keys, err := musig2.ParsePubKeys(p.encoded)
+			if err != nil {
+				return err
+			}
+			ctx, err := musig2.NewContext(p.secret[i], false, musig2.WithKnownSigners(keys), musig2.WithSignerIndex(i))
+			if err != nil {
+				return err
+			}
+			r.contexts = append(r.contexts, ctx)
+		}
+		return nil
+	},
+	func(r *room, p *party) error {
+		for _, ctx := range r.contexts {
+			s, err := ctx.NewSession(musig2.WithSessionMessage(p.message[:]))
+			if err != nil {
+				return err
+			}
+			r.sessions = append(r.sessions, s)
+			r.nonces = append(r.nonces, s.PublicNonce())
+		}
+		return nil
+	},
+	func(r *room, _ *party) (err error) {
+		r.combined, err = musig2.AggregateNonces(r.nonces)
+		return err
+	},
+	func(r *room, _ *party) error {
+		for _, s := range r.sessions {
+			if err := s.RegisterCombinedNonce(r.combined); err != nil {
+				return err
+			}
+			partial, err := s.Sign(nil)
+			if err != nil {
+				return err
+			}
+			r.partials = append(r.partials, partial)
+		}
+		return nil
+	},
+	func(r *room, p *party) error {
+		for i, s := range r.sessions {
+			j := (i + 1) % len(p.encoded)
+			if _, err := s.RegisterPubNonce(j, r.nonces[j]); err != nil {
+				return err
+			}
+			if _, err := s.CombineSig(j, r.partials[j]); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	func(r *room, p *party) error {
+		for i := 2; i < len(p.encoded); i++ {
+			if _, err := r.sessions[0].CombineSig(i, r.partials[i]); err != nil {
+				return err
+			}
+		}
+		_, err := r.sessions[0].FinalSig()
+		return err
+	},
+}
+
+// oursSession takes each phase for all sessions before it takes the next.
 func oursSession(n, calls int) ([]float64, error) {
 	p, err := newParty(n)
 	if err != nil {
 		return nil, err
 	}
+	rooms := make([]room, calls)
 	var watch stopwatch
-	for range calls {
-		watch.start()
-		contexts := make([]*musig2.Context, n)
-		for i := range contexts {
-			keys, err := musig2.ParsePubKeys(p.encoded)
-			if err != nil {
+	watch.start()
+	for _, phase := range phases {
+		for i := range rooms {
+			if err := phase(&rooms[i], p); err != nil {
 				return nil, err
 			}
-			contexts[i], err = musig2.NewContext(p.secret[i], false, musig2.WithKnownSigners(keys), musig2.WithSignerIndex(i))
-			if err != nil {
-				return nil, err
-			}
-		}
-		watch.lap()
-		sessions := make([]*musig2.Session, n)
-		nonces := make([][musig2.PubNonceSize]byte, n)
-		for i, ctx := range contexts {
-			if sessions[i], err = ctx.NewSession(musig2.WithSessionMessage(p.message[:])); err != nil {
-				return nil, err
-			}
-			nonces[i] = sessions[i].PublicNonce()
-		}
-		watch.lap()
-		combined, err := musig2.AggregateNonces(nonces)
-		if err != nil {
-			return nil, err
-		}
-		watch.lap()
-		partials := make([]musig2.PartialSignature, n)
-		for i, s := range sessions {
-			if err := s.RegisterCombinedNonce(combined); err != nil {
-				return nil, err
-			}
-			if partials[i], err = s.Sign(nil); err != nil {
-				return nil, err
-			}
-		}
-		watch.lap()
-		for i, s := range sessions {
-			j := (i + 1) % n
-			if _, err := s.RegisterPubNonce(j, nonces[j]); err != nil {
-				return nil, err
-			}
-			if _, err := s.CombineSig(j, partials[j]); err != nil {
-				return nil, err
-			}
-		}
-		watch.lap()
-		for i := 2; i < n; i++ {
-			if _, err := sessions[0].CombineSig(i, partials[i]); err != nil {
-				return nil, err
-			}
-		}
-		if _, err := sessions[0].FinalSig(); err != nil {
-			return nil, err
 		}
 		watch.lap()
 	}
