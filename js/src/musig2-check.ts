@@ -48,12 +48,11 @@ export function publicKeyList(name: string, value: unknown): Uint8Array[] {
 /** Checks one compressed public key. */
 export function publicKey(name: string, value: unknown): Uint8Array {
   const key = bytes(name, value, [0, Infinity]);
-  if (key.length === X_ONLY_KEY_SIZE) {
-    throw new RangeError(
-      `${name}: a compressed key of ${PUBLIC_KEY_SIZE} bytes expected, got an x-only key of ${X_ONLY_KEY_SIZE}`,
-    );
+  if (key.length !== PUBLIC_KEY_SIZE) {
+    const got = key.length === X_ONLY_KEY_SIZE ? `an x-only key of ${X_ONLY_KEY_SIZE}` : key.length;
+    throw new RangeError(`${name}: a compressed key of ${PUBLIC_KEY_SIZE} bytes expected, got ${got}`);
   }
-  return bytes(name, key, PUBLIC_KEY_SIZE);
+  return key;
 }
 
 /** Checks public nonces. */

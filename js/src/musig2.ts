@@ -124,11 +124,6 @@ export interface ContextOptions extends SignerOptions {
  * ```
  */
 export class Context extends Handle {
-  readonly #aggregateKey: Uint8Array<ArrayBuffer>;
-  readonly #internalKey: Uint8Array<ArrayBuffer>;
-  readonly #publicKeys: readonly Uint8Array<ArrayBuffer>[];
-  readonly #signerIndex: number | undefined;
-
   /**
    * Aggregates the keys (BIP-327, KeyAgg and ApplyTweak).
    *
@@ -141,13 +136,6 @@ export class Context extends Handle {
    */
   constructor(options: ContextOptions) {
     super(options instanceof Encoded ? parseContext(options) : newContext(options));
-    const info = output(call('musig2_context_info', [], handleOf(this)));
-    const internalEnd = 2 * PUBLIC_KEY_SIZE;
-    const index = new DataView(info.buffer).getInt32(internalEnd, true);
-    this.#aggregateKey = info.slice(0, PUBLIC_KEY_SIZE);
-    this.#internalKey = info.slice(PUBLIC_KEY_SIZE + 1, internalEnd);
-    this.#signerIndex = index < 0 ? undefined : index;
-    this.#publicKeys = pieces(info.slice(internalEnd + 4), PUBLIC_KEY_SIZE);
   }
 
   /**
@@ -167,34 +155,35 @@ export class Context extends Handle {
     return output(call('musig2_context_bytes', [], handleOf(this)));
   }
 
+  /** The aggregate key, the internal key, the own index and the public keys, in one piece. */
+  #info(): Uint8Array<ArrayBuffer> {
+    return output(call('musig2_context_info', [], handleOf(this)));
+  }
+
   /** The public keys in their effective order, 33 bytes each. */
   get publicKeys(): Uint8Array<ArrayBuffer>[] {
-    handleOf(this);
-    return this.#publicKeys.map((key) => key.slice());
+    return pieces(this.#info().subarray(2 * PUBLIC_KEY_SIZE + 4), PUBLIC_KEY_SIZE);
   }
 
   /** The own index in the effective order, or undefined without a secret key. */
   get signerIndex(): number | undefined {
-    handleOf(this);
-    return this.#signerIndex;
+    const index = new DataView(this.#info().buffer).getInt32(2 * PUBLIC_KEY_SIZE, true);
+    return index < 0 ? undefined : index;
   }
 
   /** The aggregate key with all tweaks applied, 33 bytes, compressed. */
   get aggregateKey(): Uint8Array<ArrayBuffer> {
-    handleOf(this);
-    return this.#aggregateKey.slice();
+    return this.#info().slice(0, PUBLIC_KEY_SIZE);
   }
 
   /** The x-only aggregate key with all tweaks applied, 32 bytes: signatures verify under it. */
   get outputKey(): Uint8Array<ArrayBuffer> {
-    handleOf(this);
-    return this.#aggregateKey.slice(1);
+    return this.#info().slice(1, PUBLIC_KEY_SIZE);
   }
 
   /** The x-only aggregate key before any tweak, 32 bytes: the internal key of BIP-341. */
   get internalKey(): Uint8Array<ArrayBuffer> {
-    handleOf(this);
-    return this.#internalKey.slice();
+    return this.#info().slice(PUBLIC_KEY_SIZE + 1, 2 * PUBLIC_KEY_SIZE);
   }
 
   /**
